@@ -133,7 +133,7 @@ store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real serv
 growth-test: STEPS = 0
 growth-test: ## counts how work grows with a program
 	$(GO) build -cover -covermode=count -coverpkg=./...,slices,maps -o bin/yamlhost-counted ./cmd/yamlhost
-	$(GO) test -count 1 -v -timeout 20m ./test/growth -built $(CURDIR)/bin/yamlhost-counted -steps $(STEPS)
+	$(GO) test -count 1 -v -timeout 40m ./test/growth -built $(CURDIR)/bin/yamlhost-counted -steps $(STEPS)
 
 # The program for Windows under Wine, with a plugin: every command, kills, and stacks that both systems take turns on.
 # It needs Debian's wine64 and gcc-mingw-w64-x86-64, and fetches Node.js for Windows the first time.
@@ -155,7 +155,7 @@ pipelines-test:
 # Property paths and configuration, beside those of Pulumi's SDK.
 .PHONY: paths-test
 paths-test:
-	cd test/paths && $(GO) test -count 1 -timeout 10m . -rapid.checks=20000
+	cd test/paths && $(GO) test -count 1 -timeout 20m . -rapid.checks=20000
 
 # 100 projects that read each other: beside a loop of a shell, and with one job.
 .PHONY: workspace-figures
@@ -170,8 +170,8 @@ DATABASE_CUTS ?= $(DATABASE_KILLS)
 .PHONY: postgres-test
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
-	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres ./runtime/queue
-	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 20m ./cmd/internal/cli -run 'TestQueueScripts|TestHostedMovePostgreSQL|TestCommandsBesideARunInPostgreSQL'
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 40m ./runtime/backend/postgres ./runtime/queue
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 40m ./cmd/internal/cli -run 'TestQueueScripts|TestHostedMovePostgreSQL|TestCommandsBesideARunInPostgreSQL'
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run 'TestDatabase|TestQueueKill' -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS) -database-cuts $(DATABASE_CUTS)
 	cd test/plugins && YAMLHOST_POSTGRES=$$(../tools/postgres find) YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -count 1 -timeout 30m ./life -run TestMovingOnInPostgreSQL
 
@@ -201,7 +201,7 @@ plugin-test: ## runs whole lives of stacks over real plugins and beside the Pulu
 # the Pulumi CLI if one is on PATH.
 .PHONY: clients-test
 clients-test: build
-	cd test/clients && npm ci --ignore-scripts --no-audit --no-fund && $(GO) test -count 1 -v -timeout 10m .
+	cd test/clients && npm ci --ignore-scripts --no-audit --no-fund && $(GO) test -count 1 -v -timeout 30m .
 
 # Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
 bridge-test:

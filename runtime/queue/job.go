@@ -139,16 +139,19 @@ const (
 
 // Entry is a job in the queue.
 type Entry struct {
-	ID       int64     `json:"id"`
-	Job      Job       `json:"job"`
-	State    State     `json:"state"`
-	Priority int       `json:"priority"` // from 1, the first, to 4
-	Attempt  int       `json:"attempt"`
-	Needs    []int64   `json:"needs,omitempty"`
-	Created  time.Time `json:"created"`
-	Ended    time.Time `json:"ended,omitzero"`
-	Errors   []string  `json:"errors,omitempty"`
-	Result   *Result   `json:"result,omitempty"`
+	ID       int64 `json:"id"`
+	Job      Job   `json:"job"`
+	State    State `json:"state"`
+	Priority int   `json:"priority"` // from 1, the first, to 4
+	Attempt  int   `json:"attempt"`
+	Attempts int   `json:"attempts"` // maximum number of attempts that fail
+	// Next is when the next attempt may begin; zero for a job that was not tried yet, that runs, or that has ended.
+	Next    time.Time `json:"next,omitzero"`
+	Needs   []int64   `json:"needs,omitempty"`
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Errors  []string  `json:"errors,omitempty"`
+	Result  *Result   `json:"result,omitempty"`
 }
 
 // Schedule is a submission that is repeated regularly.
@@ -167,6 +170,14 @@ type Ended struct {
 
 // Over reports whether the job has ended.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }
+
+// Again says when a job that has failed before is tried again.
+func (e *Entry) Again() string {
+	if e.State == Running {
+		return fmt.Sprintf("attempt %d of %d has begun", e.Attempt, e.Attempts)
+	}
+	return fmt.Sprintf("attempt %d of %d begins at %s", e.Attempt+1, e.Attempts, e.Next.UTC().Format(time.TimeOnly+" UTC"))
+}
 
 // Submission is a set of jobs that enter the queue together. Needs[i] holds the indices of the jobs that job i waits
 // for; all are lower than i.

@@ -155,15 +155,17 @@ func (q *Queue) Show(ctx context.Context, id int64) (*Entry, error) {
 }
 
 func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entry, error) {
-	rows, _ := q.pool.Query(ctx, `SELECT id, args, metadata, state::text, priority, attempt, created_at, finalized_at,
-		COALESCE((SELECT array_agg(e->>'error' ORDER BY n) FROM unnest(errors) WITH ORDINALITY AS t(e, n)), '{}')
+	rows, _ := q.pool.Query(ctx, `SELECT id, args, metadata, state::text, priority, attempt, max_attempts, scheduled_at,
+		created_at, finalized_at, COALESCE((SELECT array_agg(e->>'error' ORDER BY n) FROM unnest(errors) WITH ORDINALITY AS t(e, n)), '{}')
 		FROM river_job WHERE id IN (`+which+`) ORDER BY id`, args...) // the error is also in rows
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Entry, error) {
 		e := &Entry{}
 		var arguments, more []byte
 		var state string
+		var next time.Time
 		var ended *time.Time
-		err := row.Scan(&e.ID, &arguments, &more, &state, &e.Priority, &e.Attempt, &e.Created, &ended, &e.Errors)
+		err := row.Scan(&e.ID, &arguments, &more, &state, &e.Priority, &e.Attempt, &e.Attempts, &next, &e.Created, &ended,
+			&e.Errors)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +180,9 @@ func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entr
 		if ended != nil {
 			e.Ended = *ended
 		}
-		e.State = stateOf(rivertype.JobState(state), e.Result)
+		if e.State = stateOf(rivertype.JobState(state), e.Result); e.State == Waiting && len(e.Errors) > 0 {
+			e.Next = next
+		}
 		return e, nil
 	})
 	if err != nil {
@@ -236,38 +240,41 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	return ended, nil
 }
 
-// Follow calls told once for each ended job of a run and returns when all have ended. It loads only jobs that it has
-// not reported yet.
+// Follow calls told once for each ended job of a run, and each time that a job waits for another attempt after a fault.
+// It returns when all have ended, and loads only jobs of which there is news.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
-	seen := map[int64]bool{}
+	over := map[int64]bool{}
+	faults := map[int64]int{} // of a job that was told of or had none
 	timer := time.NewTicker(300 * time.Millisecond)
 	defer timer.Stop()
 	for {
-		rows, _ := q.pool.Query(ctx, `SELECT id, finalized_at IS NOT NULL FROM river_job
-			WHERE kind = $1 AND metadata->>'yamlhost_run' = $2`, Job{}.Kind(), run) // the error is also in rows
+		rows, _ := q.pool.Query(ctx, `SELECT id, finalized_at IS NOT NULL, COALESCE(cardinality(errors), 0)
+			FROM river_job WHERE kind = $1 AND metadata->>'yamlhost_run' = $2`, Job{}.Kind(), run) // the error is also in rows
 		var id int64
-		var over bool
+		var ended bool
+		var count int
 		left := 0
-		var overdue []int64
-		_, err := pgx.ForEachRow(rows, []any{&id, &over}, func() error {
-			switch {
-			case !over:
+		var news []int64
+		_, err := pgx.ForEachRow(rows, []any{&id, &ended, &count}, func() error {
+			if !ended {
 				left++
-			case !seen[id]:
-				seen[id] = true
-				overdue = append(overdue, id)
+			}
+			if ended && !over[id] || !ended && count > faults[id] {
+				over[id], faults[id] = ended, count
+				news = append(news, id)
 			}
 			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("read the queue: %w", err)
 		}
-		if len(overdue) > 0 {
-			list, err := q.entries(ctx, `SELECT unnest($1::bigint[])`, overdue)
+		if len(news) > 0 {
+			list, err := q.entries(ctx, `SELECT unnest($1::bigint[])`, news)
 			if err != nil {
 				return err
 			}
 			for _, e := range list {
+				over[e.ID] = over[e.ID] || e.Over() // it may have ended since
 				told(e)
 			}
 		}

@@ -115,11 +115,15 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	return follow(ctx, a, q, run, len(jobs.Jobs))
 }
 
-// follow reports the jobs of a run as they end. An interrupt stops following but not the jobs.
+// follow reports the jobs of a run as they end, and what failed and is tried again. An interrupt stops following but not the jobs.
 func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string, n int) error {
 	ended := 0
 	codes := map[int]int{}
 	err := q.Follow(ctx, run, func(e *queue.Entry) {
+		if !e.Over() {
+			fmt.Fprintf(a.Streams.Err, "%s: %s; %s (job %d)\n", e.Job.Key(), e.Errors[len(e.Errors)-1], e.Again(), e.ID)
+			return
+		}
 		ended++
 		line := ""
 		if e.Result != nil {

@@ -118,6 +118,9 @@ func TestQueueKill(t *testing.T) {
 		codes := map[int]int{}
 		go func() {
 			done <- q.Follow(context.Background(), run, func(e *queue.Entry) {
+				if !e.Over() {
+					return
+				}
 				if e.Result != nil {
 					codes[e.Result.Code]++
 				} else {

@@ -240,7 +240,7 @@ func scale(t *testing.T, stacks, workers int) {
 		run := f.submit(q, fmt.Sprint("r", turn))
 		done := 0
 		require.NoError(t, q.Follow(context.Background(), run, func(e *queue.Entry) {
-			if e.Result != nil && e.Result.Code == console.CodeOK {
+			if e.Over() && e.Result != nil && e.Result.Code == console.CodeOK {
 				done++
 			} else {
 				t.Logf("%s: %v %+v", e.Job.Key(), e.Errors, e.Result)

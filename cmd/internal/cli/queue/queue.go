@@ -124,6 +124,9 @@ func showJob(ctx context.Context, a *console.Console, o *queueOptions, name stri
 	for _, text := range e.Errors {
 		fmt.Fprintf(out, "  %s\n", text)
 	}
+	if !e.Next.IsZero() {
+		fmt.Fprintf(out, "The %s\n", e.Again())
+	}
 	// A job that waits or runs has no result, and its log comes with the result.
 	if e.Result != nil {
 		fmt.Fprintf(out, "Ended with %d (%s) on %s\n\n%s", e.Result.Code, e.Result.Name, e.Result.Worker, e.Result.Log)
