@@ -262,6 +262,9 @@ func levelHint(e entry, properties *entry) string {
 			return "it is under `properties` already"
 		}
 	}
+	if strings.HasPrefix(e.name, "fn::") && properties == nil {
+		return "what a function returns is declared under `variables`"
+	}
 	if e.advice == "" && len(diag.Suggest(e.name, resourceKeys)) == 0 {
 		return "if it is an input of the resource, indent it under `properties`"
 	}

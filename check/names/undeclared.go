@@ -158,6 +158,9 @@ func (u *undeclared) report(ctx context.Context) {
 		default:
 			hint = "declare it under variables, resources or config"
 		}
+		if len(near) == 0 && shellName().MatchString(name) {
+			hint = findings.Sentences(hint, "a variable of the shell is written `$"+name+"` or `$${"+name+"}`")
+		}
 		if u.mayBeConfiguration(name, near) && !u.names[name].forResource {
 			severity = diag.Warning
 			if u.scope.options.ConfigOpen {
@@ -174,6 +177,9 @@ func (u *undeclared) report(ctx context.Context) {
 		u.scope.report.Add(d)
 	}
 }
+
+// shellName matches the usual names of variables of the environment.
+var shellName = lazyregexp.New(`^[A-Z][A-Z0-9_]+$`)
 
 // sectionPrefixes are the roots that precede names in other tools.
 var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var",

@@ -70,6 +70,9 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	case *ast.Bad:
 		return true
 	}
+	if n, ok := secretOf(e).(*ast.Number); ok {
+		return c.fit(n, want, p)
+	}
 	got := c.decl.typeOf(e)
 	// An option or argument that is null counts as left out.
 	if p.nullable && got == schema.Null {
@@ -79,7 +82,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	a := assigner{strict: p.strict, known: c.decl.known}
 	if m := a.assign(want, got); m != nil {
 		// If all items fit by themselves, the mismatch is about the call as a whole.
-		if list := secretList(e); list != nil && !c.fit(list, target, p) {
+		if list, ok := secretOf(e).(*ast.List); ok && !c.fit(list, target, p) {
 			return false
 		}
 		c.reportMismatch(e, m, want, got, p)
@@ -88,12 +91,11 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	return true
 }
 
-// secretList returns the literal list given to fn::secret, which takes one value; nil for anything else. Its items can
-// be compared one by one, which says more than that a list does not fit.
-func secretList(e ast.Expr) *ast.List {
-	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
-		list, _ := call.Argument.(*ast.List)
-		return list
+// secretOf returns the value given to fn::secret; nil for anything else. A literal number and the items of a literal list
+// can be compared, which says more than that a type does not fit.
+func secretOf(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.Call); ok && call.Name.Value == "secret" {
+		return call.Argument
 	}
 	return nil
 }
@@ -177,6 +179,9 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *destination) 
 			hint = "an expression is written in `${…}`: `${" + strings.TrimSpace(text) + "}`"
 		case want == schema.Bool && isText:
 			hint = "write true or false, without quotes"
+			if meant, ok := oldBooleans[strings.ToLower(text)]; ok {
+				hint = "write " + meant + ": `" + text + "` is a text"
+			}
 		case want == schema.Bool:
 			hint = "write true or false"
 		}
@@ -192,9 +197,13 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *destination) 
 	return c.misfit(code, e, hint, want, literalType(v), p)
 }
 
+// oldBooleans are the words that were booleans in YAML 1.1.
+var oldBooleans = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
 // checkNumber warns of a number, or a text that becomes one, that fits its destination but is sent differently: a
-// fraction for an integer, which other hosts send too, and an integer in a text that loses digits. Both are warnings
-// because the provider accepts them.
+// fraction for an integer, which other hosts send too, an integer in a text that loses digits, and a number for a text
+// that is not what is written, as the version 1.30, which becomes "1.3". These are warnings because the provider accepts
+// them.
 func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *destination) {
 	text, isText := v.(string)
 	f, isNumber := v.(float64)
@@ -209,7 +218,29 @@ func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *destin
 		c.decl.report.Warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
 			value.FormatNumber(f))
 	}
+	if number, ok := e.(*ast.Number); ok && want == schema.String {
+		c.checkSpelling(number, p.at(number.At), p.String()+": ")
+	}
 }
+
+// checkSpelling warns of a number in a program that becomes a text with other characters. at is where it becomes one,
+// and what is the beginning of the message.
+func (c *fitter) checkSpelling(n *ast.Number, at diag.Range, what string) {
+	written, sent := n.At.Text(), value.FormatNumber(n.Value)
+	hint := "if the text matters, put the number in quotes"
+	switch {
+	case written == sent || !numeral().MatchString(written):
+	case n.At.Hidden():
+		c.decl.report.Warnf(diag.NotAssignable, at, hint, "%sthe number becomes another text than the one that is written", what)
+	default:
+		c.decl.report.Warnf(diag.NotAssignable, at, hint+": \""+written+"\"", "%sthe number `%s` becomes the text `%s`", what,
+			written, sent)
+	}
+}
+
+// numeral matches a number in its usual form. One with an exponent or in another base is meant as a number, and what
+// stands behind an alias or is an expression has other characters.
+var numeral = lazyregexp.New(`^[-+]?[\d_.]+$`)
 
 // misfit reports a literal that is not assignable to its destination, and returns false.
 func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *destination,

@@ -130,6 +130,10 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		case schema.Null:
 			c.decl.report.Warnf(diag.NotPrintable, e.Range(), "it becomes an empty string", "this is null")
 			return
+		case schema.Number, schema.Integer:
+			if n, ok := c.constants.constant(e).(*ast.Number); ok {
+				c.fitter.checkSpelling(n, e.Range(), "")
+			}
 		case schema.Asset, schema.Archive:
 			hint = "use its content or its path instead"
 		case schema.AnyResource:
