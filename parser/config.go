@@ -60,6 +60,7 @@ func (r *configReader) read(e entry) *ast.Config {
 			r.needsType()
 		case strings.Contains(c.Name.Value, ":"): // a value of another namespace is plain data (F3.4)
 			c.Default = r.checkedDefault("value", r.exprs.data(e))
+			r.meantSecret()
 			r.warnLiteral(n, rng)
 		case r.project:
 			c.Default = r.checkedDefault("default", r.exprs.data(e))
@@ -69,6 +70,21 @@ func (r *configReader) read(e entry) *ast.Config {
 	})
 	c.Unit = ast.NewUnit(c.Default)
 	return c
+}
+
+// meantSecret makes a value that is data secret if a call of fn::secret is in it, which is no call there: its author
+// means a secret. The reader of a project file does the same for that.
+func (r *configReader) meantSecret() {
+	ast.Walk(r.config.Default, func(e ast.Expr) bool {
+		m, isMap := e.(*ast.Map)
+		for i := 0; isMap && !r.project && i < len(m.Entries); i++ {
+			key, isText := m.Entries[i].Key.(*ast.String)
+			if isText && strings.EqualFold(key.Value, "fn::secret") {
+				r.config.Secret = &ast.BoolLiteral{Value: true, Range: r.config.Name.Range}
+			}
+		}
+		return true
+	})
 }
 
 // warnLiteral warns of a value that looks like an expression: the Pulumi CLI passes it on as it stands (F3.4). The
@@ -131,6 +147,7 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 		}
 	case value != nil:
 		c.Default = r.checkedDefault("value", r.exprs.data(*value))
+		r.meantSecret()
 	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,21 +72,37 @@ func TestFormerSectionKeepsItsValues(t *testing.T) {
 	require.Greater(t, kept, 0)
 }
 
+// TestDataThatMeansASecretIsSecret: a call of fn::secret in a value that is data is no call, but the value is secret,
+// whichever section has it.
+func TestDataThatMeansASecretIsSecret(t *testing.T) {
+	t.Parallel()
+	for _, declaration := range []string{"p:v: [{fn::secret: x}, {fn::secret: x}]", "other:v: [{fn::secret: x}]",
+		"v: {value: [{FN::Secret: x}]}", "other:v: {value: {k: {fn::secret: x}}}"} {
+		name, _, _ := strings.Cut(declaration, ": ")
+		for _, section := range []string{"config", "configuration"} {
+			values, found := valuesOf(t, t.TempDir(), "name: p\nruntime: yaml\n"+section+":\n  "+declaration+
+				"\noutputs: {o: \"${"+name+"}\"}\n")
+			require.False(t, found.HasErrors(), "%s %s: %v", section, declaration, found)
+			require.Equal(t, `{"o": [secret]}`, values, "%s %s", section, declaration)
+		}
+	}
+}
+
 // valuesOf returns the outputs of a program in a project file.
-func valuesOf(rt *rapid.T, dir, program string) (string, diag.Diagnostics) {
+func valuesOf(rt require.TestingT, dir, program string) (string, diag.Diagnostics) {
 	require.NoError(rt, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(program), 0o600))
 	w, err := workspace.Open(dir, workspace.Options{Shown: workspace.Relative(dir)})
 	require.NoError(rt, err)
 	config, faults, err := project.Merge(w.Project, project.NewSettings("Pulumi.dev.yaml", "p"), "dev", nil)
 	require.NoError(rt, err)
-	checked, found := w.Check(rt.Context(), workspace.CheckOptions{Schemas: noSchemas, Options: check.Options{
+	checked, found := w.Check(context.Background(), workspace.CheckOptions{Schemas: noSchemas, Options: check.Options{
 		Config: w.ConfigTexts(config), ConfigKnown: true}})
 	found.Add(faults...)
 	if found.HasErrors() {
 		return "", found
 	}
 	m := &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "dev"}}
-	result, more := eval.Run(rt.Context(), checked, m, eval.Options{Cwd: dir, ParseData: parser.Data})
+	result, more := eval.Run(context.Background(), checked, m, eval.Options{Cwd: dir, ParseData: parser.Data})
 	found.Add(more...)
 	return result.Outputs.String(), found
 }

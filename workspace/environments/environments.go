@@ -121,10 +121,13 @@ func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node)
 		return nil, diags
 	}
 	diags.Add(e.misused(env.Properties)...)
+	whole := esc.NewValue(env.Properties)
+	diags.Add(e.infinite(whole)...)
 	diags.Add(e.inexact(env.Properties[Config])...)
-	diags.Add(e.rounded(diags)...)
-	return &Environment{Values: fromESC(esc.NewValue(env.Properties)), Places: e.places(env.Properties[Config]),
-		spelled: spellings(env.Properties, func(v esc.Value) any { return v.Value })}, diags.Sorted()
+	diags.Add(e.inexact(env.Properties[PolicyConfig])...)
+	diags.Add(e.rounded()...)
+	return &Environment{Values: fromESC(whole), Spelled: spelledESC(whole), Places: e.places(env.Properties[Config])},
+		diags.Sorted()
 }
 
 // places returns the places of the keys of a map, by name.
@@ -248,43 +251,56 @@ func (e *evaluator) misused(values map[string]esc.Value) (diags diag.Diagnostics
 
 // inexact warns of the integers in a value that lose digits when they become numbers of programs (L1.26).
 func (e *evaluator) inexact(v esc.Value) (diags diag.Diagnostics) {
-	switch x := v.Value.(type) {
-	case json.Number:
-		if value.LosesDigits(x.String()) {
-			number, _ := x.Float64()
-			text := x.String()
+	eachNumber(v, func(v esc.Value, n json.Number) {
+		if losesDigits(n) {
+			number, _ := n.Float64()
+			text := n.String()
 			if v.Secret {
 				text = ""
 			}
 			diags.Add(diag.LosesDigits(e.defined(v), text, number))
 		}
-	case []esc.Value:
-		for _, item := range x {
-			diags.Add(e.inexact(item)...)
-		}
-	case map[string]esc.Value:
-		for _, name := range slices.Sorted(maps.Keys(x)) {
-			diags.Add(e.inexact(x[name])...)
-		}
-	}
+	})
 	return diags
 }
 
-// rounded warns of the integers in the text of values that 64 bits do not hold: the evaluator has rounded them. It
-// leaves out those that are reported.
-func (e *evaluator) rounded(reported diag.Diagnostics) (diags diag.Diagnostics) {
+// infinite reports the numbers in a value that no JSON and no program can have.
+func (e *evaluator) infinite(v esc.Value) (diags diag.Diagnostics) {
+	eachNumber(v, func(v esc.Value, n json.Number) {
+		if !isFinite(n) {
+			diags.Add(diag.Diagnostic{Code: diag.BadEnvironment, Subject: e.defined(v), Summary: notFinite,
+				Detail: "put it in quotes if it may be a string"})
+		}
+	})
+	return diags
+}
+
+// eachNumber calls fn for the numbers in a value, and with each the value that it is.
+func eachNumber(v esc.Value, fn func(v esc.Value, n json.Number)) {
+	switch x := v.Value.(type) {
+	case json.Number:
+		fn(v, x)
+	case []esc.Value:
+		for _, item := range x {
+			eachNumber(item, fn)
+		}
+	case map[string]esc.Value:
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			eachNumber(x[name], fn)
+		}
+	}
+}
+
+// rounded warns of the integers in the text of values that the evaluator has rounded.
+func (e *evaluator) rounded() (diags diag.Diagnostics) {
 	for _, src := range e.all() {
 		values := e.valuesOf(src)
 		if values == nil {
 			continue
 		}
 		whole := placeIn(src, values.Syntax().Range())
-		_, found := parser.Data(src)
-		for _, d := range found {
-			if d.Code == diag.BadNumber && whole.Start <= d.Subject.Start && d.Subject.End <= whole.End &&
-				!slices.ContainsFunc(reported, func(o diag.Diagnostic) bool {
-					return o.Subject.Start == d.Subject.Start
-				}) {
+		for _, d := range roundedIn(src) {
+			if whole.Start <= d.Subject.Start && d.Subject.End <= whole.End {
 				diags.Add(d)
 			}
 		}
@@ -451,7 +467,14 @@ func placeIn(src *diag.Source, r *hcl.Range) diag.Range {
 }
 
 // fromESC returns a value of the evaluator as a value of programs.
-func fromESC(v esc.Value) value.Value { return valueOf(v.Value, v.Secret, v.Unknown, fromESC) }
+func fromESC(v esc.Value) value.Value {
+	return valueOf(v.Value, v.Secret, v.Unknown, numberOf, fromESC)
+}
+
+// spelledESC returns a value of the evaluator as a value of programs with texts for numbers.
+func spelledESC(v esc.Value) value.Value {
+	return valueOf(v.Value, v.Secret, v.Unknown, textOfNumber, spelledESC)
+}
 
 // toESC returns a value of programs as a value of the evaluator.
 func toESC(v value.Value) esc.Value {

@@ -158,6 +158,10 @@ func TestFaults(t *testing.T) {
 			"fn::open::file: x.pem: it does not exist", false},
 		"stack": {"values:\n  a:\n    fn::open::pulumi-stacks: {stacks: {it: {stack: a/b}}}\n", "environments/e.yaml:3:5",
 			"fn::open::pulumi-stacks: stack a/b: no such stack", false},
+		"infinite": {"values:\n  a: [-.inf]\n", "environments/e.yaml:2:7",
+			"infinite numbers and NaN have no place in an environment\nput it in quotes if it may be a string", true},
+		"too large": {"values:\n  a: {fn::fromJSON: '1e400'}\n", "environments/e.yaml:2:6",
+			"infinite numbers and NaN have no place in an environment", true},
 		"rotate": {"values:\n  a: {fn::rotate::x: {inputs: {}}}\n", "environments/e.yaml:2:6", "fn::rotate::x needs", true},
 	} {
 		for _, check := range []bool{false, true} {

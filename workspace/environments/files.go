@@ -45,15 +45,17 @@ type Environment struct {
 	Values value.Value // a map
 	// Places has the places of the keys of Config, by name; it is empty if a service has evaluated the environment.
 	Places map[string]diag.Range
-	// spelled has the numbers in Variables and Files, by part and name: a text keeps digits that no number has.
-	spelled map[string]map[string]string
+	// Spelled is Values with the text that Pulumi ESC has for each number in its place: 1.20, or an integer with digits
+	// that no number of programs keeps.
+	Spelled value.Value
 }
 
-// The keys of values that stacks use.
+// The keys of values that stacks use, and the key of the configuration of policy packs.
 const (
-	Config    = "pulumiConfig"
-	Variables = "environmentVariables"
-	Files     = "files"
+	Config       = "pulumiConfig"
+	Variables    = "environmentVariables"
+	Files        = "files"
+	PolicyConfig = "policyConfig"
 )
 
 // Part returns the map at a key of the values; an empty one if there is none.
@@ -61,13 +63,20 @@ func (e *Environment) Part(key string) value.Value {
 	if e == nil {
 		return value.EmptyMap()
 	}
-	part, _ := e.Values.Lookup(key)
+	return partOf(e.Values, key)
+}
+
+func partOf(values value.Value, key string) value.Value {
+	part, _ := values.Lookup(key)
 	return part.MapOrEmpty()
 }
 
 // Texts yields the items of the map at a key as text, sorted by name: the known values that are neither lists nor maps.
 func (e *Environment) Texts(key string) iter.Seq2[string, string] {
-	part := e.Part(key)
+	part := value.EmptyMap()
+	if e != nil {
+		part = partOf(e.Spelled, key)
+	}
 	return func(yield func(name, text string) bool) {
 		for i, name := range part.Keys() {
 			v := part.At(i)
@@ -76,9 +85,6 @@ func (e *Environment) Texts(key string) iter.Seq2[string, string] {
 			}
 			text, err := value.Text(v)
 			plain, _ := text.AsString()
-			if number, isNumber := e.spelled[key][name]; isNumber {
-				plain = number
-			}
 			if err == nil && !yield(name, plain) {
 				return
 			}

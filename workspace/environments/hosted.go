@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/serviceapi"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser"
 )
 
 // Hosted gives access to the environments that a service stores and evaluates.
@@ -221,19 +223,25 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 	if err != nil {
 		return nil, nil, h.explainAll("open", organization, err)
 	}
-	var found diag.Diagnostics
-	if opened.Properties[Config].inexact() {
-		d := diag.LosesDigits(diag.NewRange(src, 0, 0), "", 0)
-		d.Summary = Config + ": " + d.Summary
-		found.Add(d)
+	found := roundedIn(src)
+	infinite := func(n json.Number) bool { return !isFinite(n) }
+	if (escValue{Value: opened.Properties}).hasNumber(infinite) {
+		found.Add(diag.Diagnostic{Code: diag.BadEnvironment, Subject: diag.NewRange(src, 0, 0), Summary: notFinite})
+	}
+	for _, part := range []string{Config, PolicyConfig} {
+		if opened.Properties[part].hasNumber(losesDigits) {
+			d := diag.LosesDigits(diag.NewRange(src, 0, 0), "", 0)
+			d.Summary = part + ": " + d.Summary
+			found.Add(d)
+		}
 	}
 	return environmentOf(opened.Properties, check), found, nil
 }
 
 // environmentOf returns the environment of a service's answer. With hide, secrets are unknown.
 func environmentOf(values map[string]escValue, hide bool) *Environment {
-	return &Environment{Values: escValue{Value: values}.value(hide),
-		spelled: spellings(values, func(v escValue) any { return v.Value })}
+	whole := escValue{Value: values}
+	return &Environment{Values: whole.value(hide, numberOf), Spelled: whole.value(hide, textOfNumber)}
 }
 
 // escValue is a value in the form of a service, in which each item of a map or list is an escValue too.
@@ -270,36 +278,72 @@ func (v *escValue) UnmarshalJSON(text []byte) error {
 	}
 }
 
-// inexact reports whether an integer in the value loses digits when it becomes a number of programs (L1.26).
-func (v escValue) inexact() bool {
+// losesDigits reports whether an integer loses digits when it becomes a number of programs (L1.26).
+func losesDigits(n json.Number) bool { return isFinite(n) && value.LosesDigits(n.String()) }
+
+// notFinite says that a number is none of JSON and of programs.
+const notFinite = "infinite numbers and NaN have no place in an environment"
+
+// isFinite reports whether a number of programs can be as large.
+func isFinite(n json.Number) bool {
+	f, err := n.Float64()
+	return err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// roundedIn warns of the integers in a document that 64 bits do not hold: Pulumi ESC rounds them when it reads them.
+func roundedIn(src *diag.Source) (diags diag.Diagnostics) {
+	_, found := parser.Data(src)
+	for _, d := range found {
+		digits := strings.ReplaceAll(d.Subject.Text(), "_", "")
+		_, signed := strconv.ParseInt(digits, 0, 64)
+		_, unsigned := strconv.ParseUint(digits, 0, 64)
+		if d.Code == diag.BadNumber && signed != nil && unsigned != nil {
+			diags.Add(d)
+		}
+	}
+	return diags
+}
+
+// hasNumber reports whether a number in the value has a property.
+func (v escValue) hasNumber(has func(json.Number) bool) bool {
+	inside := func(item escValue) bool { return item.hasNumber(has) }
 	switch x := v.Value.(type) {
 	case json.Number:
-		return value.LosesDigits(x.String())
+		return has(x)
 	case []escValue:
-		return slices.ContainsFunc(x, escValue.inexact)
+		return slices.ContainsFunc(x, inside)
 	case map[string]escValue:
-		return slices.ContainsFunc(slices.Collect(maps.Values(x)), escValue.inexact)
+		return slices.ContainsFunc(slices.Collect(maps.Values(x)), inside)
 	}
 	return false
 }
 
 // value returns the value of programs. With hide, a secret is unknown.
-func (v escValue) value(hide bool) value.Value {
-	return valueOf(v.Value, v.Secret, v.Unknown || v.Secret && hide, func(item escValue) value.Value {
-		return item.value(hide)
+func (v escValue) value(hide bool, number func(json.Number) value.Value) value.Value {
+	return valueOf(v.Value, v.Secret, v.Unknown || v.Secret && hide, number, func(item escValue) value.Value {
+		return item.value(hide, number)
 	})
 }
 
+// numberOf returns the number of programs for one of Pulumi ESC.
+func numberOf(n json.Number) value.Value {
+	f, _ := n.Float64()
+	return value.Number(f)
+}
+
+// textOfNumber returns the text of a number of Pulumi ESC.
+func textOfNumber(n json.Number) value.Value { return value.String(n.String()) }
+
 // valueOf returns content in the form of Pulumi ESC, in which lists and maps consist of Items, as a value of programs.
-func valueOf[Item any](content any, secret, unknown bool, item func(Item) value.Value) (out value.Value) {
+func valueOf[Item any](content any, secret, unknown bool, number func(json.Number) value.Value,
+	item func(Item) value.Value) (out value.Value) {
 	switch x := content.(type) {
 	case bool:
 		out = value.Bool(x)
 	case string:
 		out = value.String(x)
 	case json.Number:
-		f, _ := x.Float64()
-		out = value.Number(f)
+		out = number(x)
 	case []Item:
 		items := make([]value.Value, len(x))
 		for i, inner := range x {
@@ -320,20 +364,6 @@ func valueOf[Item any](content any, secret, unknown bool, item func(Item) value.
 		out = out.Secret()
 	}
 	return out
-}
-
-// spellings returns the numbers in Variables and Files as Pulumi ESC spells them, by part and name.
-func spellings[Item any](values map[string]Item, content func(Item) any) map[string]map[string]string {
-	spelled := map[string]map[string]string{Variables: {}, Files: {}}
-	for part, names := range spelled {
-		items, _ := content(values[part]).(map[string]Item)
-		for name, item := range items {
-			if number, isNumber := content(item).(json.Number); isNumber {
-				names[name] = number.String()
-			}
-		}
-	}
-	return spelled
 }
 
 // sent is the service's name for a document that the request contains.

@@ -39,7 +39,8 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Contains(t, x.fails("env", "init", "base"), "has an environment base already")
 	require.Equal(t, "default/base\none/dev\n", x.does("env", "ls"))
 	require.Contains(t, x.does("env", "get", "base"), "pulumiConfig: {}")
-	write("base.yaml", "values:\n  environmentVariables: {REGION: eu}\n  pulumiConfig: {size: 2}\n")
+	write("base.yaml", "values:\n  environmentVariables: {REGION: eu}\n  pulumiConfig: {size: 2}\n"+
+		"  long: [{fn::fromJSON: '-9007199254740993'}, 9223372036854775807]\n")
 	x.does("env", "edit", "base", "--file", "base.yaml")
 	write("bad.yaml", "values: {a: \"${nothing}\"}\n")
 	require.Contains(t, x.fails("env", "init", "bad", "--file", "bad.yaml"), `unknown property "nothing"`)
@@ -73,6 +74,7 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Equal(t, "\"canary-fixed-canary-opened\"\n",
 		x.does("env", "open", "one/dev", "pulumiConfig.token", "--show-secrets"))
 	require.Equal(t, "2\n", x.does("env", "open", "tester/default/base", "pulumiConfig.size"))
+	require.Equal(t, "[\n    -9007199254740993,\n    9223372036854775807\n]\n", x.does("env", "open", "base", "long"))
 	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
 	require.NotContains(t, x.does("env", "run", "one/dev", "--", "sh", "-c", `echo $REGION; cat "$CERT"`), "canary")
 	require.Contains(t, x.out.String(), "eu\n")

@@ -3,14 +3,21 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/workspace/environments"
 )
 
 // integerDoor is a way on which an integer, #, reaches the output `out` of a program.
@@ -78,6 +85,12 @@ var integerDoors = []integerDoor{
 	{name: "list in an environment", files: map[string]string{
 		"Main.yaml":       "config: {x: {type: List<integer>}}\noutputs: {out: '${x[0]}'}\n",
 		"Pulumi.dev.yaml": "environment: {values: {pulumiConfig: {x: [#]}}}\n"}},
+	{name: "fn::fromJSON in an environment",
+		files: configuredBy("integer", "environment: {values: {pulumiConfig: {x: {fn::fromJSON: '#'}}}}\n")},
+	{name: "reference in an environment", files: configuredBy("integer",
+		"environment: {values: {a: {fn::fromJSON: '[#]'}, pulumiConfig: {x: '${a[0]}'}}}\n")},
+	{name: "text of fn::fromJSON in an environment", kept: true, files: configuredBy("string",
+		"environment: {values: {a: {fn::fromJSON: '[#]'}, pulumiConfig: {x: {fn::toString: '${a[0]}'}}}}\n")},
 	{name: "text in an environment", files: configuredBy("string", "environment: {values: {pulumiConfig: {x: '#'}}}\n"), kept: true},
 	{name: "std:jsondecode", late: true, files: programOf(
 		`{fn::select: [0, {fn::invoke: {function: "std:jsondecode", arguments: {input: "[#]"}, return: result}}]}`)},
@@ -148,5 +161,93 @@ func TestIntegersKeepTheirDigits(t *testing.T) {
 		if door.kept {
 			require.Equal(rt, digits, got, door.name)
 		}
+	})
+}
+
+// integerSpellings are expressions of environments for an integer, #, which may be in the values of the key spelled.
+var integerSpellings = []string{"#", "{fn::fromJSON: '#'}", "{fn::fromJSON: {fn::toJSON: #}}", "'${spelled.literal}'",
+	"'${spelled.parsed[0].n}'", "{fn::fromJSON: '${spelled.literal} '}", "{fn::fromJSON: {fn::toJSON: '${spelled.parsed[0].n}'}}",
+	"{fn::fromJSON: {fn::fromBase64: {fn::toBase64: '#'}}}", "{fn::fromJSON: {fn::join: ['', ['#', '']]}}",
+	"{fn::fromJSON: {fn::secret: '#'}}", "{fn::fromJSON: {fn::open::env: {name: NUMBER}}}",
+	"{fn::fromJSON: {fn::open::file: {path: number.json}}}"}
+
+// TestIntegersOfEnvironments holds that `env open` writes an integer with the digits that it has in the document or in
+// what the document opens, or that a warning names the place of it, and that the text of a variable or of a file has the
+// same digits. Where an integer becomes a number of programs and loses digits there, a warning names that place.
+func TestIntegersOfEnvironments(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: demo\nruntime: yaml\n")
+	env := slices.Clone(x.world.Env)
+	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "environments"), 0o755))
+	rapid.Check(t, func(rt *rapid.T) {
+		number := rapid.Uint64().Draw(rt, "number")
+		if rapid.Bool().Draw(rt, "around 2^53") {
+			number = 1<<53 - 8 + rapid.Uint64Range(0, 16).Draw(rt, "from 2^53")
+		}
+		digits := rapid.SampledFrom([]string{"", "-"}).Draw(rt, "sign") + strconv.FormatUint(number, 10) +
+			rapid.SampledFrom([]string{"", "", "0", "7"}).Draw(rt, "more")
+		if number == 0 {
+			digits = "0"
+		}
+		spelling := rapid.SampledFrom(integerSpellings).Draw(rt, "spelling")
+		part := rapid.SampledFrom([]string{"values", environments.Config, environments.Variables, environments.Files,
+			environments.PolicyConfig}).Draw(rt, "part")
+		around := rapid.SampledFrom([]string{"#", "[#]", "{k: #}", "[{k: [#]}]"}).Draw(rt, "around")
+		if part == environments.Variables || part == environments.Files {
+			around = "#"
+		}
+		text := "values:\n  spelled: {literal: #, parsed: {fn::fromJSON: '[{\"n\": #}]'}}\n  " + part + ":\n    X: " +
+			strings.Replace(around, "#", spelling, 1) + "\n"
+		text = strings.ReplaceAll(text, "#", digits)
+		path := part + ".X" + map[string]string{"#": "", "[#]": "[0]", "{k: #}": ".k", "[{k: [#]}]": "[0].k[0]"}[around]
+		x.world.Env = append(env, "NUMBER="+digits, "PATH="+os.Getenv("PATH"))
+		for name, text := range map[string]string{"number.json": digits + "\n", "environments/e.yaml": text} {
+			require.NoError(rt, os.WriteFile(filepath.Join(x.world.Dir, name), []byte(text), 0o600))
+		}
+		run := func(args ...string) (out, told string) {
+			x.out.Reset()
+			x.err.Reset()
+			require.Zero(rt, Run(t.Context(), args, x.streams, x.world), "%s\n%s\n%s", text, x.out.String(), x.err.String())
+			return x.out.String(), x.err.String()
+		}
+		warnedAt := func(told string, line int) bool {
+			return strings.Contains(told, fmt.Sprintf("environments/e.yaml:%d:", line)) && strings.Contains(told, "loses digits")
+		}
+
+		out, told := run("env", "open", "e", path, "--show-secrets")
+		got, line := strings.TrimSpace(out), 4
+		if strings.Contains(spelling, "spelled.literal") {
+			line = 2
+		}
+		literal := line == 2 || spelling == "#" || strings.Contains(spelling, "fn::toJSON: #")
+		require.True(rt, got == digits || literal && warnedAt(told, line), "%s\n%s\n%s", text, got, told)
+		if part == environments.Config || part == environments.PolicyConfig {
+			require.Equal(rt, value.LosesDigits(got), warnedAt(told, 4), "%s\n%s\n%s", text, got, told)
+		}
+		whole, _ := run("env", "open", "e", "--show-secrets")
+		require.Contains(rt, whole, got)
+		if !value.LosesDigits(digits) {
+			require.NotContains(rt, told, "loses digits", text)
+			require.Equal(rt, digits, got, text)
+		}
+
+		printed := map[string]string{environments.Variables: "echo $X", environments.Files: "cat $X"}[part]
+		if printed == "" || runtime.GOOS == "windows" {
+			return
+		}
+		shown, _ := run("env", "run", "e", "--", "sh", "-c", printed)
+		if strings.Contains(spelling, "secret") || strings.Contains(spelling, "open") {
+			if len(digits) >= mask.LeastText {
+				require.NotContains(rt, shown, digits, "%s\n%s", text, shown)
+			}
+			shown, _ = run("env", "run", "e", "--", "sh", "-c", printed+" | tr 0-9 a-j")
+			shown = strings.Map(func(r rune) rune {
+				if 'a' <= r && r <= 'j' {
+					return r - 'a' + '0'
+				}
+				return r
+			}, shown)
+		}
+		require.Equal(rt, got, strings.TrimSpace(shown), text)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/workspace/environments"
 )
 
 // environmentsKey is the member of a pack's configuration that names its environments.
@@ -70,8 +71,11 @@ func (s *packStarter) openPackEnvironment(ctx context.Context, pack *policyPack)
 		}
 		return nil, fault(err)
 	}
-	s.run.sink.masker.Learn(env.Values)
-	pack.inherits = env.Part("policyConfig").DeepPublic()
+	if err := s.run.Console.Report(found); err != nil {
+		return nil, err
+	}
+	s.run.sink.masker.Learn(env.Values, env.Spelled)
+	pack.inherits = env.Part(environments.PolicyConfig).DeepPublic()
 	variables, remove, err := console.Export(env)
 	s.remove = append(s.remove, remove)
 	if err != nil {

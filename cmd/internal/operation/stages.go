@@ -279,7 +279,7 @@ func (c *configured) openEnvironment(ctx context.Context) (diag.Diagnostics, err
 	}
 	env, diags := console.InheritBy(ctx, o, c.config.settings)
 	if env != nil {
-		c.request.sink.masker.Learn(env.Values)
+		c.request.sink.masker.Learn(env.Values, env.Spelled)
 	}
 	if diags.HasErrors() {
 		return nil, c.fail(diags)

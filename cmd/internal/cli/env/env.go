@@ -3,6 +3,7 @@ package env
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -144,10 +145,10 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 	if err != nil {
 		return err
 	}
-	v := value.EmptyMap()
+	v, spelled := value.EmptyMap(), value.EmptyMap()
 	// A document with errors has been reported by evaluated, so nil means an environment without values.
 	if env != nil {
-		v = env.Values
+		v, spelled = env.Values, env.Spelled
 	}
 	if len(args) > 1 {
 		path, err := value.ParsePath(args[1])
@@ -159,8 +160,32 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 			return fmt.Errorf("the environment %s has no value at %s", args[0], args[1])
 		}
 		v = part
+		spelled, _ = path.Get(spelled)
 	}
-	return c.a.WriteJSON(console.Plain(v, c.showSecrets))
+	return c.a.WriteJSON(exact(console.Plain(v, c.showSecrets), console.Plain(spelled, c.showSecrets)))
+}
+
+// exact returns the plain data of an environment's values with all digits of the integers, which the plain data of the
+// same values with texts for numbers has.
+func exact(plain, spelled any) any {
+	switch x := plain.(type) {
+	case []any:
+		texts, _ := spelled.([]any)
+		for i := range texts {
+			x[i] = exact(x[i], texts[i])
+		}
+	case map[string]any:
+		texts, _ := spelled.(map[string]any)
+		for key, text := range texts {
+			x[key] = exact(x[key], text)
+		}
+	case string:
+	default:
+		if text, isText := spelled.(string); isText && value.LosesDigits(text) {
+			return json.Number(text)
+		}
+	}
+	return plain
 }
 
 // edit is the body of env edit. A faulty document that the editor has saved stays, and its faults are reported.
@@ -375,7 +400,7 @@ func (c *command) run(ctx context.Context, p *project.Project, o environments.Op
 	// What the command prints may contain the secrets that it was given.
 	known := mask.New()
 	if env != nil {
-		known.Learn(env.Values)
+		known.Learn(env.Values, env.Spelled)
 	}
 	return c.start(ctx, args[1:], append(c.a.ChildEnv(), variables...), known)
 }
