@@ -360,8 +360,8 @@ func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) va
 		{Key: "ignoreChanges", Value: value.Strings(r.IgnoreChanges)},
 		{Key: "additionalSecretOutputs", Value: value.Strings(r.AdditionalSecretOutputs)},
 		{Key: "parent", Value: value.String(string(r.Parent))}}
-	deps := make(map[string]value.Value, len(r.PropertyDependencies))
-	for key, urns := range r.PropertyDependencies {
+	deps := make(map[string]value.Value, r.PropertyDependencies.Len())
+	for key, urns := range r.PropertyDependencies.All() {
 		deps[key] = value.Strings(urns)
 	}
 	return value.MapOf(

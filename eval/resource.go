@@ -202,10 +202,10 @@ func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Ob
 // dependencies returns the URNs behind each top-level property, and all of them together with the URNs of dependsOn
 // and of the replacement trigger (L9.41). A resource whose reference goes to a remote component is not a dependency
 // of it; the resource from which the reference came is one.
-func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
+func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (urn.Dependencies,
 	[]urn.URN) {
-	byProperty := make(map[string][]urn.URN, inputs.Len())
-	all, none := dependsOn, []urn.URN{} // not nil, as a state has it, which keeps the map
+	present, byProperty := inputs, make([][]urn.URN, 0, inputs.Len())
+	all := dependsOn
 	for i, key := range inputs.Keys() {
 		deps := inputs.At(i).AllDeps()
 		if remote {
@@ -213,12 +213,13 @@ func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn
 		}
 		deps = g.concrete(deps)
 		if inputs.At(i).IsNull() && len(deps) == 0 {
-			continue // omitted without loss
+			present = present.Without(key) // without loss
+			continue
 		}
-		byProperty[key] = append(none, deps...)
+		byProperty = append(byProperty, deps)
 		all = append(all, deps...)
 	}
-	return byProperty, g.concrete(all)
+	return urn.NewDependencies(present.Keys(), byProperty), g.concrete(all)
 }
 
 // depsBesideReferences returns the dependencies of a value, without the resources that it refers to itself.

@@ -430,11 +430,11 @@ resources:
 		"null-input": {u("x")}, "null-inside": {u("x")}, "no-input": nil, "chosen": {u("x"), u("y")}, "called": {u("x")},
 	} {
 		g, _ := z.recorder.Registered(name)
-		require.ElementsMatch(t, want, g.PropertyDependencies["value"], name)
+		require.ElementsMatch(t, want, g.PropertyDependencies.Map()["value"], name)
 		require.ElementsMatch(t, want, g.Dependencies, name)
 	}
 	g, _ := z.recorder.Registered("null-input")
 	require.False(t, g.Inputs.Has("value"), "it is not sent")
 	g, _ = z.recorder.Registered("no-input")
-	require.NotContains(t, g.PropertyDependencies, "value")
+	require.NotContains(t, g.PropertyDependencies.Map(), "value")
 }

@@ -53,11 +53,11 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 	defer func() { _ = m.Close() }()
 	request := monitor.RegisterRequest{
 		Name: r.Name, Parent: r.Parent, Inputs: dependingOn(r.Inputs, r.InputDependencies),
-		PropertyDependencies: r.InputDependencies, Dependencies: r.Dependencies, Providers: r.Providers,
-		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
-		IgnoreChanges: r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		DeletedWith:             r.DeletedWith, ReplaceWith: r.ReplaceWith, ReplacementTrigger: r.ReplacementTrigger,
+		PropertyDependencies: urn.DependenciesOf(r.InputDependencies), Dependencies: r.Dependencies,
+		Providers: r.Providers, Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
+		DeleteBeforeReplace: r.DeleteBeforeReplace, IgnoreChanges: r.IgnoreChanges,
+		ReplaceOnChanges: r.ReplaceOnChanges, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
+		DeletedWith: r.DeletedWith, ReplaceWith: r.ReplaceWith, ReplacementTrigger: r.ReplacementTrigger,
 		CustomTimeouts: monitor.Timeouts{Create: r.CreateTimeout, Update: r.UpdateTimeout, Delete: r.DeleteTimeout},
 	}
 	for _, alias := range r.Aliases {

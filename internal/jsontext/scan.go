@@ -434,20 +434,3 @@ func Texts[T ~string](s *Scanner) []T {
 	s.List(func() { list = append(list, T(s.Optional())) })
 	return list
 }
-
-// TextMap reads an object whose values are lists of strings; null is read as an empty object. It mostly has
-// the given number of members.
-func TextMap[T ~string](s *Scanner, usual int) map[string][]T {
-	var m map[string][]T
-	s.Object(func(key string) {
-		if m == nil {
-			m = make(map[string][]T, usual)
-		}
-		list := Texts[T](s)
-		if list == nil {
-			list = []T{}
-		}
-		m[key] = list
-	})
-	return m
-}

@@ -14,8 +14,8 @@ func names(about *analyzer.Resource) map[string]value.Value {
 
 // stackArgs returns the description of one resource for rules about all resources.
 func stackArgs(about *analyzer.Resource) value.Value {
-	deps := make(map[string]value.Value, len(about.PropertyDependencies))
-	for key, urns := range about.PropertyDependencies {
+	deps := make(map[string]value.Value, about.PropertyDependencies.Len())
+	for key, urns := range about.PropertyDependencies.All() {
 		deps[key] = value.Strings(urns)
 	}
 	return value.MapOf(append(argsEntries(about, plain(about.Properties)),

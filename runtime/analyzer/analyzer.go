@@ -101,7 +101,7 @@ type Resource struct {
 	// Parent and the dependencies are set for AnalyzeStack only.
 	Parent               urn.URN
 	Dependencies         []urn.URN
-	PropertyDependencies map[string][]urn.URN
+	PropertyDependencies urn.Dependencies
 }
 
 // Reference describes a resource without its relations.

@@ -379,7 +379,7 @@ func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (p
 	child, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Name: r.Name + "-child",
 		Parent: self.URN, Custom: true,
 		Inputs:               value.MapOf(value.Entry{Key: "v", Value: v}),
-		PropertyDependencies: map[string][]urn.URN{"v": r.InputDependencies["v"]},
+		PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"v": r.InputDependencies["v"]}),
 		Dependencies:         r.InputDependencies["v"]})
 	if err != nil {
 		return provider.ConstructResponse{}, err

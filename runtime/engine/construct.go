@@ -22,7 +22,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	}
 	if i.Unconfigured { // E2.41: the provider cannot construct it in this preview; show a component without children
 		local := *g
-		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
+		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), urn.Dependencies{}
 		reg, err := d.registrar.register(ctx, &local)
 		if err != nil {
 			return monitor.RegisterResponse{}, err
@@ -43,7 +43,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(ctx), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
-		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers,
+		InputDependencies: g.PropertyDependencies.Map(), Dependencies: g.Dependencies, Providers: g.Providers,
 		Aliases: aliases,
 		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,

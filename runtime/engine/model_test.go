@@ -295,8 +295,7 @@ func (p *running) register(ctx context.Context, name string) {
 func (p *running) request(name string, d decl, answers map[string]monitor.RegisterResponse) monitor.RegisterRequest {
 	r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: p.stack,
 		DeleteBeforeReplace: d.before,
-		IgnoreChanges:       d.ignore, ReplaceOnChanges: d.replaceOn, ImportID: d.importID,
-		PropertyDependencies: map[string][]urn.URN{}}
+		IgnoreChanges:       d.ignore, ReplaceOnChanges: d.replaceOn, ImportID: d.importID}
 	switch d.form {
 	case component:
 		r.Type, r.Custom = "my:index:Comp", false
@@ -337,10 +336,10 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 	for _, owner := range d.depends {
 		r.Dependencies = append(r.Dependencies, answers[owner].URN)
 	}
-	inputs := map[string]value.Value{}
+	inputs, byInput := map[string]value.Value{}, map[string][]urn.URN{}
 	for key, text := range d.texts {
 		inputs[key] = value.String(text)
-		r.PropertyDependencies[key] = nil
+		byInput[key] = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.uses)) {
 		answer := answers[d.uses[key]]
@@ -350,8 +349,9 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 		}
 		inputs[key] = out
 		r.Dependencies = append(r.Dependencies, answer.URN)
-		r.PropertyDependencies[key] = []urn.URN{answer.URN}
+		byInput[key] = []urn.URN{answer.URN}
 	}
+	r.PropertyDependencies = urn.DependenciesOf(byInput)
 	if v, ok := inputs[d.secret]; ok {
 		inputs[d.secret] = v.Secret()
 	}

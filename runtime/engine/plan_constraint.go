@@ -77,7 +77,7 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom,
 			Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
 			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider,
-			PropertyDependencies: g.PropertyDependencies,
+			PropertyDependencies: g.PropertyDependencies.Map(),
 			DeleteBeforeReplace:  s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
 			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID,
 			CustomTimeouts: g.CustomTimeouts}
@@ -236,7 +236,7 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 		return unplanned("%s", strings.Join(problems, "; "))
 	}
 	for key, deps := range want.PropertyDependencies {
-		if now, ok := g.PropertyDependencies[key]; ok && !plan.SameURNs(deps, now) {
+		if now, ok := g.PropertyDependencies.Get(key); ok && !plan.SameURNs(deps, now) {
 			return unplanned("the option dependencies of %s: planned %v, actual %v", key, deps, now)
 		}
 	}

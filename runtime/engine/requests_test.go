@@ -617,7 +617,7 @@ func TestOtherAliasesAreLeftOver(t *testing.T) {
 func TestEveryDependencyCounts(t *testing.T) { // E1.47
 	r := &state.Resource{URN: u("a"), Parent: u("parent"), Dependencies: []urn.URN{u("dependency")},
 		DeletedWith: u("with"), ReplaceWith: []urn.URN{u("replace")},
-		PropertyDependencies: map[string][]urn.URN{"v": {u("property")}},
+		PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"v": {u("property")}}),
 		Provider: urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "provider"),
 			ID: "1"}.String()}
 	var names []string
@@ -753,7 +753,8 @@ func TestWhatIsWrittenOfASame(t *testing.T) {
 		"retainOnDelete": {func(r *monitor.RegisterRequest) { r.RetainOnDelete = &yes }, true},
 		"timeouts":       {func(r *monitor.RegisterRequest) { r.CustomTimeouts.Create = "9s" }, true},
 		"dependencies": {func(r *monitor.RegisterRequest) {
-			r.Dependencies, r.PropertyDependencies = []urn.URN{urn.RootStack("dev", "p")}, map[string][]urn.URN{"v": {}}
+			r.Dependencies, r.PropertyDependencies = []urn.URN{urn.RootStack("dev", "p")},
+				urn.DependenciesOf(map[string][]urn.URN{"v": {}})
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -820,7 +821,7 @@ func TestConstructGetsOutputValues(t *testing.T) {
 	require.Equal(t, []urn.URN{a}, item.Deps())
 	require.Equal(t, []urn.URN{a}, asked[0].InputDependencies["v"])
 	child := w.of(t, "c-child")
-	require.Equal(t, []urn.URN{a}, child.PropertyDependencies["v"])
+	require.Equal(t, []urn.URN{a}, child.PropertyDependencies.Map()["v"])
 	require.Empty(t, child.Inputs.AllDeps())
 }
 

@@ -107,7 +107,7 @@ func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Pa
 	if err != nil {
 		return "", err
 	}
-	g.PropertyDependencies = nil // Pulumi records none either for default providers
+	g.PropertyDependencies = urn.Dependencies{} // Pulumi records none either for default providers
 	reg, err := r.registrar.register(ctx, g)
 	if err != nil {
 		return "", err

@@ -561,7 +561,8 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 	if kind == "transform" {
 		return 0, registerScriptTransform(ctx, m, names, name, words[2:])
 	}
-	r := monitor.RegisterRequest{Name: name, Parent: stack, PropertyDependencies: map[string][]urn.URN{},
+	byInput := map[string][]urn.URN{}
+	r := monitor.RegisterRequest{Name: name, Parent: stack,
 		SourcePosition: &monitor.Position{Path: "/srv/Pulumi.yaml", Line: n, Column: 1}}
 	inputs := map[string]value.Value{}
 	list := func(text string) (urns []urn.URN) {
@@ -643,7 +644,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 					v = value.Null
 				}
 				r.Dependencies = append(r.Dependencies, k.urn)
-				r.PropertyDependencies[key] = []urn.URN{k.urn}
+				byInput[key] = []urn.URN{k.urn}
 			}
 			if file, ok := strings.CutPrefix(text, "asset:"); ok {
 				v = value.NewAsset(&value.Asset{Text: file})
@@ -656,10 +657,11 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 	}
 	r.Inputs = value.Map(inputs)
 	for key := range inputs {
-		if r.PropertyDependencies[key] == nil {
-			r.PropertyDependencies[key] = []urn.URN{}
+		if byInput[key] == nil {
+			byInput[key] = []urn.URN{}
 		}
 	}
+	r.PropertyDependencies = urn.DependenciesOf(byInput)
 	switch kind {
 	case "res":
 		r.Type, r.Custom = "test:index:Res", true

@@ -125,7 +125,7 @@ func TestSeedIsTheSameForEachCheck(t *testing.T) {
 func TestRebuildAfterRefresh(t *testing.T) {
 	a, b := resource("a"), resource("b", on("a"), func(r *state.Resource) {
 		r.Parent, r.DeletedWith = u("a"), u("a")
-		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}, "empty": {}, "later": {u("c")}}
+		r.PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"x": {u("a")}, "empty": {}, "later": {u("c")}})
 	})
 	c := resource("c")
 	got := plan.Rebuild([]*state.Resource{a, b, c}, []*state.Resource{nil, b, c})
@@ -134,7 +134,7 @@ func TestRebuildAfterRefresh(t *testing.T) {
 	require.Empty(t, got[1].Parent)
 	require.Empty(t, got[1].DeletedWith)
 	require.Empty(t, got[1].Dependencies)
-	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies)
+	require.Equal(t, map[string][]urn.URN{"empty": {}}, got[1].PropertyDependencies.Map())
 	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
 }
 

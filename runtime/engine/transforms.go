@@ -83,7 +83,8 @@ func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.T
 	r.Transforms = nil
 	r.Inputs = value.EmptyMap()
 	for i, key := range g.Inputs.Keys() {
-		r.Inputs = r.Inputs.With(key, g.Inputs.At(i).DependingOn(g.PropertyDependencies[key]...))
+		deps, _ := g.PropertyDependencies.Get(key)
+		r.Inputs = r.Inputs.With(key, g.Inputs.At(i).DependingOn(deps...))
 	}
 	for _, transform := range all {
 		next, err := transform(ctx, r)
@@ -94,12 +95,12 @@ func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.T
 		next.Inputs = next.Inputs.MapOrEmpty()
 		r = next
 	}
-	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())
-	for i, key := range r.Inputs.Keys() {
-		deps := plan.Distinct(r.Inputs.At(i).AllDeps())
-		r.PropertyDependencies[key] = deps
-		r.Dependencies = append(slices.Clip(r.Dependencies), deps...)
+	byInput := make([][]urn.URN, r.Inputs.Len())
+	for i := range byInput {
+		byInput[i] = plan.Distinct(r.Inputs.At(i).AllDeps())
+		r.Dependencies = append(slices.Clip(r.Dependencies), byInput[i]...)
 	}
+	r.PropertyDependencies = urn.NewDependencies(r.Inputs.Keys(), byInput)
 	changed, err := plan.NewGoal(r, o.RootDir)
 	if err != nil {
 		return nil, fmt.Errorf("after its transforms, %w", err)

@@ -93,7 +93,7 @@ type RegisterRequest struct {
 	Inputs value.Value // a map
 	// Defaults are paths of inputs with the default of the package's schema, which the program does not set.
 	Defaults             []value.Path
-	PropertyDependencies map[string][]urn.URN // by input; nil means Dependencies for every input (E1.48)
+	PropertyDependencies urn.Dependencies // of inputs; none given means Dependencies for every input (E1.48)
 	Dependencies         []urn.URN
 
 	Plugin

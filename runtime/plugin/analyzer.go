@@ -255,7 +255,7 @@ func (p *pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) ([]ana
 		if one.Options, one.Provider, err = p.describe(one, r); err != nil {
 			return nil, err
 		}
-		for name, urns := range r.PropertyDependencies {
+		for name, urns := range r.PropertyDependencies.All() {
 			one.PropertyDependencies[name] = &pulumirpc.AnalyzerPropertyDependencies{Urns: wire.Texts(urns)}
 		}
 		request.Resources = append(request.Resources, one)

@@ -139,10 +139,7 @@ func (s *analyzerServer) AnalyzeStack(ctx context.Context, r *pulumirpc.AnalyzeS
 			return nil, err
 		}
 		about.Parent, about.Dependencies = urn.URN(one.GetParent()), wire.URNs(one.GetDependencies())
-		about.PropertyDependencies = make(map[string][]urn.URN, len(one.GetPropertyDependencies()))
-		for key, deps := range one.GetPropertyDependencies() {
-			about.PropertyDependencies[key] = wire.URNs(deps.GetUrns())
-		}
+		about.PropertyDependencies = urn.DependenciesOf(wire.Dependencies(one.GetPropertyDependencies()))
 		all = append(all, about)
 	}
 	list, err := s.analyzer.AnalyzeStack(ctx, all)

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,15 +24,14 @@ func sample(n int) *Snapshot {
 			Type: "aws:s3/bucket:Bucket", Custom: true, ID: fmt.Sprintf("bucket-%d-1a2b3c4", i),
 			Inputs: inputs, Outputs: inputs.With("id", value.String(fmt.Sprintf("bucket-%d-1a2b3c4", i))),
 			Parent: stack.URN, Provider: reference, Created: &t, Modified: &t,
-			PropertyDependencies: map[string][]urn.URN{}, SourcePosition: fmt.Sprintf("project:///Pulumi.yaml#%d,3", 10*i)}
-		for _, key := range inputs.Keys() {
-			r.PropertyDependencies[key] = nil
-		}
+			SourcePosition: fmt.Sprintf("project:///Pulumi.yaml#%d,3", 10*i)}
+		byInput := make([][]urn.URN, inputs.Len())
 		if i > 0 {
 			last := s.Resources[len(s.Resources)-1].URN
 			r.Dependencies = []urn.URN{last}
-			r.PropertyDependencies["tags"] = []urn.URN{last}
+			byInput[slices.Index(inputs.Keys(), "tags")] = r.Dependencies
 		}
+		r.PropertyDependencies = urn.NewDependencies(inputs.Keys(), byInput)
 		s.Resources = append(s.Resources, r)
 	}
 	return s

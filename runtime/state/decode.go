@@ -450,13 +450,27 @@ func texts[T ~string](d *decoder) []T {
 	return jsontext.Texts[T](d.Scanner)
 }
 
-// textMap reads an object of lists of strings; it returns nil while skimming.
-func textMap[T ~string](d *decoder) map[string][]T {
-	if d.skim {
-		d.Object(func(string) { texts[T](d) })
-		return nil
+func (d *decoder) dependencies(r *Resource) {
+	base := len(d.keys)
+	d.lists, r.PropertyDependencies = d.lists[:0], urn.Dependencies{}
+	d.Scanner.Object(func(property string) {
+		d.keys, d.lists = append(d.keys, property), append(d.lists, texts[urn.URN](d))
+	})
+	if len(d.lists) > 0 && !d.skim {
+		r.PropertyDependencies = urn.NewDependencies(d.sharedKeys(d.keys[base:]), d.lists)
 	}
-	return jsontext.TextMap[T](d.Scanner, len(d.inputs))
+	d.keys = d.keys[:base]
+}
+
+func (d *decoder) hooks(r *Resource) {
+	var hooks map[string][]string
+	d.Scanner.Object(func(kind string) {
+		if hooks == nil {
+			hooks = map[string][]string{}
+		}
+		hooks[kind] = texts[string](d)
+	})
+	r.ResourceHooks = hooks
 }
 
 func (d *decoder) field(r *Resource, key string) {

@@ -29,6 +29,7 @@ type decoder struct {
 	path    []string      // path to the value being read, for errors
 	keys    []string      // stack of the keys of the objects being read
 	values  []value.Value // stack of the members and items being read
+	lists   [][]urn.URN   // of the property dependencies being read
 	skimmed Resource      // reused for every resource while skimming
 
 	// shapes has keys of objects, which later objects share: states repeat the same few shapes.

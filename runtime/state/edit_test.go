@@ -35,7 +35,7 @@ func household(edits ...func(map[string]*Resource)) *Snapshot {
 		"c":        make("urn:pulumi:dev::p::t:i:R$t:i:R::c", named("a")),
 	}
 	byName["b"].Dependencies = []urn.URN{named("a")}
-	byName["b"].PropertyDependencies = map[string][]urn.URN{"x": {named("a")}}
+	byName["b"].PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"x": {named("a")}})
 	for _, edit := range edits {
 		edit(byName)
 	}
@@ -101,7 +101,7 @@ func TestRenamedIsFollowed(t *testing.T) {
 	require.NoError(t, next.Verify())
 	require.Equal(t, named("alpha::x"), next.Resources[2].URN)
 	require.Equal(t, []urn.URN{named("alpha::x")}, next.Resources[3].Dependencies)
-	require.Equal(t, map[string][]urn.URN{"x": {named("alpha::x")}}, next.Resources[3].PropertyDependencies)
+	require.Equal(t, map[string][]urn.URN{"x": {named("alpha::x")}}, next.Resources[3].PropertyDependencies.Map())
 	require.Equal(t, named("alpha::x"), next.Resources[4].Parent)
 	_, err = household().Renamed(named("a"), "b")
 	require.ErrorContains(t, err, "already")

@@ -323,6 +323,32 @@ func (e *encoder) timeouts(r *Resource) {
 	e.close()
 }
 
+func (e *encoder) dependencies(r *Resource) {
+	if r.PropertyDependencies.Len() == 0 {
+		return
+	}
+	e.key("propertyDependencies")
+	e.open()
+	for property, urns := range r.PropertyDependencies.All() {
+		e.anyKey(property)
+		appendTexts(&e.jsonWriter, urns)
+	}
+	e.close()
+}
+
+func (e *encoder) hooks(r *Resource) {
+	if len(r.ResourceHooks) == 0 {
+		return
+	}
+	e.key("resourceHooks")
+	e.open()
+	for _, kind := range slices.Sorted(maps.Keys(r.ResourceHooks)) {
+		e.anyKey(kind)
+		appendTexts(&e.jsonWriter, r.ResourceHooks[kind])
+	}
+	e.close()
+}
+
 // jsonWriter appends the members of objects and plain values to a buffer.
 type jsonWriter struct {
 	form Form
@@ -341,6 +367,15 @@ func (w *jsonWriter) key(name string) {
 	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
 }
 
+// anyKey is key for names that may need escapes.
+func (w *jsonWriter) anyKey(name string) {
+	if w.buf[len(w.buf)-1] != '{' {
+		w.buf = append(w.buf, ',')
+	}
+	w.text(name)
+	w.buf = append(w.buf, ':')
+}
+
 func (w *jsonWriter) raw(name string, json []byte) {
 	if len(json) > 0 {
 		w.key(name)
@@ -350,11 +385,8 @@ func (w *jsonWriter) raw(name string, json []byte) {
 
 func (w *jsonWriter) unknown(members map[string]json.RawMessage) {
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if n := len(w.buf); w.buf[n-1] != '{' {
-			w.buf = append(w.buf, ',')
-		}
-		w.text(key)
-		w.buf = append(append(w.buf, ':'), members[key]...)
+		w.anyKey(key)
+		w.buf = append(w.buf, members[key]...)
 	}
 }
 
@@ -421,27 +453,4 @@ func optionalTexts[T ~string](w *jsonWriter, name string, list []T) {
 		w.key(name)
 		appendTexts(w, list)
 	}
-}
-
-func optionalTextMap[T ~string](w *jsonWriter, name string, m map[string][]T) {
-	if len(m) == 0 {
-		return
-	}
-	w.key(name)
-	w.open()
-	var few [16]string // on the stack, as most resources have no more
-	keys := few[:0]
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for i, key := range keys {
-		if i > 0 {
-			w.buf = append(w.buf, ',')
-		}
-		w.text(key)
-		w.buf = append(w.buf, ':')
-		appendTexts(w, m[key])
-	}
-	w.close()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Every field of a resource is compared: a change of any field makes the resources different.
@@ -29,6 +30,8 @@ func TestIdenticalLooksAtEveryField(t *testing.T) {
 			f.Set(reflect.ValueOf(Timeouts{Read: 1}))
 		case *time.Time:
 			f.Set(reflect.ValueOf(&later))
+		case urn.Dependencies:
+			f.Set(reflect.ValueOf(urn.NewDependencies([]string{"a"}, [][]urn.URN{nil})))
 		case map[string]json.RawMessage:
 			f.Set(reflect.ValueOf(map[string]json.RawMessage{"a": json.RawMessage("1")}))
 		default:

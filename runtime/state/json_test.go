@@ -362,10 +362,30 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 	})
 }
 
+// The properties of dependencies may be in any order, and the last of several equal ones counts.
+func TestPropertyDependenciesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	const head = `{"urn":"u","custom":false,"type":"t","propertyDependencies":`
+	for written, want := range map[string]string{
+		`{"a":[],"b":["x","y"],"c":null}`:        `{"a":[],"b":["x","y"],"c":[]}`,
+		`{"b":["x"],"c":["y"],"a":[],"c":["z"]}`: `{"a":[],"b":["x"],"c":["z"]}`,
+		`{"a":["x"],"a":["y"]}`:                  `{"a":["y"]}`,
+	} {
+		r, err := DecodeResource([]byte(head+written+"}"), nil)
+		require.NoError(t, err)
+		got, err := AppendResource(nil, r, Sealed(nil))
+		require.NoError(t, err)
+		require.Equal(t, head+want+"}", string(got))
+	}
+	r, err := DecodeResource([]byte(head+`{"a":["x"]},"propertyDependencies":{}}`), nil)
+	require.NoError(t, err)
+	require.False(t, r.PropertyDependencies.Given())
+}
+
 func TestWhatIsEmptyIsLeftOut(t *testing.T) { // E1.20, E1.22, E1.23, E1.31, E1.35, E1.40
 	t.Parallel()
 	r := &Resource{URN: uA, Type: "t", Inputs: value.EmptyMap(), Outputs: value.EmptyMap(),
-		PropertyDependencies: map[string][]urn.URN{},
+		PropertyDependencies: urn.NewDependencies(nil, nil),
 		Dependencies:         []urn.URN{}, ReplacementTrigger: value.Null}
 	got, err := AppendResource(nil, r, Sealed(nil))
 	require.NoError(t, err)

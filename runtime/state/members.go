@@ -42,7 +42,10 @@ var resourceMembers = [...]resourceMember{
 	listOfTexts("dependencies", func(r *Resource) *[]urn.URN { return &r.Dependencies }),
 	listOfTexts("initErrors", func(r *Resource) *[]string { return &r.InitErrors }),
 	optionalText("provider", func(r *Resource) *string { return &r.Provider }),
-	mapOfTexts("propertyDependencies", func(r *Resource) *map[string][]urn.URN { return &r.PropertyDependencies }),
+	{name: "propertyDependencies", read: (*decoder).dependencies, write: (*encoder).dependencies,
+		same: func(a, b *Resource) bool {
+			return a.PropertyDependencies.Equal(b.PropertyDependencies, slices.Equal[[]urn.URN])
+		}},
 	flag("pendingReplacement", func(r *Resource) *bool { return &r.PendingReplacement }),
 	listOfTexts("additionalSecretOutputs", func(r *Resource) *[]string { return &r.AdditionalSecretOutputs }),
 	listOfTexts("aliases", func(r *Resource) *[]urn.URN { return &r.Aliases }),
@@ -75,7 +78,10 @@ var resourceMembers = [...]resourceMember{
 		same: func(a, b *Resource) bool { return value.Identical(a.ReplacementTrigger, b.ReplacementTrigger) }},
 	flag("refreshBeforeUpdate", func(r *Resource) *bool { return &r.RefreshBeforeUpdate }).needs("refreshBeforeUpdate"),
 	optionalText("viewOf", func(r *Resource) *urn.URN { return &r.ViewOf }).needs("views"),
-	mapOfTexts("resourceHooks", func(r *Resource) *map[string][]string { return &r.ResourceHooks }).needs("hooks"),
+	{name: "resourceHooks", read: (*decoder).hooks, write: (*encoder).hooks, feature: "hooks",
+		same: func(a, b *Resource) bool {
+			return maps.EqualFunc(a.ResourceHooks, b.ResourceHooks, slices.Equal[[]string])
+		}},
 	optionalText("extensionRef", func(r *Resource) *string { return &r.ExtensionRef }).needs("extensionParameterization"),
 	optionalText("snippetID", func(r *Resource) *string { return &r.SnippetID }).needs("snippets-prototype"),
 }
@@ -124,16 +130,6 @@ func listOfTexts[T ~string](name string, field func(*Resource) *[]T) resourceMem
 		read:  func(d *decoder, r *Resource) { *field(r) = texts[T](d) },
 		write: func(e *encoder, r *Resource) { optionalTexts(&e.jsonWriter, name, *field(r)) },
 		same:  func(a, b *Resource) bool { return slices.Equal(*field(a), *field(b)) }}
-}
-
-// mapOfTexts returns a member for lists of strings by key that is written unless there are none.
-func mapOfTexts[T ~string](name string, field func(*Resource) *map[string][]T) resourceMember {
-	return resourceMember{name: name,
-		read:  func(d *decoder, r *Resource) { *field(r) = textMap[T](d) },
-		write: func(e *encoder, r *Resource) { optionalTextMap(&e.jsonWriter, name, *field(r)) },
-		same: func(a, b *Resource) bool {
-			return maps.EqualFunc(*field(a), *field(b), slices.Equal[[]T])
-		}}
 }
 
 // propertyMap returns a member for inputs or outputs. Differences that a state file does not record are ignored.

@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -70,11 +69,11 @@ func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	}
 	c.Parent = one(RefParent, "", r.Parent)
 	c.Dependencies = list(RefDependency, "", r.Dependencies)
-	properties := make(map[string][]urn.URN, len(r.PropertyDependencies))
-	for _, key := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
-		was := r.PropertyDependencies[key]
+	var properties []string
+	var lists [][]urn.URN
+	for key, was := range r.PropertyDependencies.All() {
 		if now := list(RefProperty, key, was); len(now) > 0 || len(was) == 0 {
-			properties[key] = now
+			properties, lists = append(properties, key), append(lists, now)
 		}
 	}
 	c.DeletedWith = one(RefDeletedWith, "", r.DeletedWith)
@@ -83,20 +82,19 @@ func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	if !changed {
 		return r
 	}
-	if r.PropertyDependencies != nil {
-		c.PropertyDependencies = properties
+	if r.PropertyDependencies.Given() {
+		c.PropertyDependencies = urn.NewDependencies(properties, lists)
 	}
 	return c.Clone()
 }
 
-// PropertiesFrom returns the names of the properties of r that depend on the resource u.
+// PropertiesFrom returns the names of the properties of r that depend on the resource u, in ascending order.
 func (r *Resource) PropertiesFrom(u urn.URN) (keys []string) {
-	for key, urns := range r.PropertyDependencies {
+	for key, urns := range r.PropertyDependencies.All() {
 		if slices.Contains(urns, u) {
 			keys = append(keys, key)
 		}
 	}
-	slices.Sort(keys)
 	return keys
 }
 
@@ -114,7 +112,7 @@ func (r *Resource) AllDependencies(fn func(urn.URN)) {
 	for _, u := range r.Dependencies {
 		fn(u)
 	}
-	for _, urns := range r.PropertyDependencies {
+	for _, urns := range r.PropertyDependencies.All() {
 		for _, u := range urns {
 			fn(u)
 		}

@@ -27,15 +27,14 @@ func TestRoomForResources(t *testing.T) {
 			r := &Resource{URN: name(i), Type: "aws:s3/bucket:Bucket", Custom: true, ID: fmt.Sprint("id-", i),
 				Parent: name(n), Provider: string(name(0)) + "::04da6b54-80e4-46f7-96ec-b56ff0331ba9",
 				Inputs: properties(random, n), Created: &now, Modified: &now,
-				SourcePosition: "project:///Pulumi.yaml#10,3", PropertyDependencies: map[string][]urn.URN{}}
+				SourcePosition: "project:///Pulumi.yaml#10,3"}
 			r.Outputs = r.Inputs.With("arn", value.String(fmt.Sprint("arn:aws:s3:::thing", i)))
-			for j, key := range r.Inputs.Keys() {
-				r.PropertyDependencies[key] = []urn.URN{}
-				if j%4 == 3 {
-					r.PropertyDependencies[key] = []urn.URN{name(j)}
-					r.Dependencies = append(r.Dependencies, name(j))
-				}
+			byInput := make([][]urn.URN, r.Inputs.Len())
+			for j := 3; j < len(byInput); j += 4 {
+				byInput[j] = []urn.URN{name(j)}
+				r.Dependencies = append(r.Dependencies, name(j))
 			}
+			r.PropertyDependencies = urn.NewDependencies(r.Inputs.Keys(), byInput)
 			text, err := AppendResource(nil, r, Shown())
 			require.NoError(t, err)
 			room, length = room+roomFor(r), length+len(text)

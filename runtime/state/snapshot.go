@@ -54,7 +54,7 @@ type Resource struct {
 	Parent               urn.URN
 	Provider             string // reference
 	Dependencies         []urn.URN
-	PropertyDependencies map[string][]urn.URN
+	PropertyDependencies urn.Dependencies
 
 	Delete             bool // replaced, pending deletion
 	PendingReplacement bool // deleted, not yet created again

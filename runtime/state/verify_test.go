@@ -24,7 +24,7 @@ func sound() *Snapshot {
 		{URN: uProvider, Type: "pulumi:providers:pkg", Custom: true, ID: "1"},
 		{URN: uA, Type: "pkg:index:Res", Custom: true, ID: "a", Provider: ref, Parent: uStack},
 		{URN: uB, Type: "pkg:index:Res", Custom: true, ID: "b", Provider: ref, Parent: uStack,
-			Dependencies: []urn.URN{uA}, PropertyDependencies: map[string][]urn.URN{"k": {uA}}},
+			Dependencies: []urn.URN{uA}, PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"k": {uA}})},
 	}}
 }
 
@@ -57,7 +57,9 @@ func TestVerify(t *testing.T) {
 		{"own parent", func(s *Snapshot) { s.Resources[2].Parent = uA }, "E6.47", uA, "its parent is itself"},
 		{"malformed URN", func(s *Snapshot) { s.Resources[2].URN = "urn:pulumi:dev::p" }, "E6.44", "urn:pulumi:dev::p",
 			"malformed"},
-		{"property", func(s *Snapshot) { s.Resources[2].PropertyDependencies = map[string][]urn.URN{"q": {uB}} }, "E6.47", uA,
+		{"property", func(s *Snapshot) {
+			s.Resources[2].PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"q": {uB}})
+		}, "E6.47", uA,
 			`"q"`},
 		{"deletedWith", func(s *Snapshot) { s.Resources[2].DeletedWith = uB }, "E6.47", uA, "deleted with"},
 		{"replaceWith", func(s *Snapshot) { s.Resources[2].ReplaceWith = []urn.URN{uB} }, "E6.47", uA, "replaced with"},
@@ -123,7 +125,7 @@ func TestNormalize(t *testing.T) { // E6.32, F5.14
 		{URN: uNewProvider, Type: "pulumi:providers:pkg", Custom: true, ID: "1"},
 		{URN: uNew, Type: "pkg:index:New", Custom: true, ID: "a", Provider: ref},
 		{URN: uB, Type: "pkg:index:Res", Custom: true, ID: "b", Provider: ref, Parent: uStack,
-			Dependencies: []urn.URN{uNew}, PropertyDependencies: map[string][]urn.URN{"k": {uNew}}},
+			Dependencies: []urn.URN{uNew}, PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"k": {uNew}})},
 		{URN: newChild, Type: "pkg:index:Res", Parent: uNew, DeletedWith: uNew, ReplaceWith: []urn.URN{uB, uNew},
 			ViewOf: uNew},
 		{URN: urn.New("dev", "p", newChild, "pkg:index:Res", "grandchild"), Type: "pkg:index:Res", Parent: newChild,

@@ -100,8 +100,9 @@ func hasDefault(r *check.Resource, path value.Path) bool {
 
 // dependenciesOf returns the resources that an input depends on.
 func dependenciesOf(r *state.Resource, key string) []urn.URN {
-	if r.PropertyDependencies != nil {
-		return r.PropertyDependencies[key]
+	if r.PropertyDependencies.Given() {
+		urns, _ := r.PropertyDependencies.Get(key)
+		return urns
 	}
 	return r.Dependencies
 }

@@ -121,7 +121,7 @@ func status(r *state.Resource) string {
 // needs returns the resources that r depends on, without its parent and its provider, each once.
 func needs(r *state.Resource) []urn.URN {
 	list := slices.Clone(r.Dependencies)
-	for _, urns := range r.PropertyDependencies {
+	for _, urns := range r.PropertyDependencies.All() {
 		list = append(list, urns...)
 	}
 	if r.DeletedWith != "" {

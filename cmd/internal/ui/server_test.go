@@ -48,9 +48,9 @@ type fixture struct {
 
 func resource(typ, name string, inputs, outputs value.Value, needs ...urn.URN) *state.Resource {
 	r := &state.Resource{URN: named(typ, name), Type: typ, Custom: true, ID: name + "-id", Inputs: inputs, Outputs: outputs,
-		Parent: named(urn.RootStackType, "shop-dev"), Dependencies: needs, PropertyDependencies: map[string][]urn.URN{}}
+		Parent: named(urn.RootStackType, "shop-dev"), Dependencies: needs}
 	if len(needs) > 0 {
-		r.PropertyDependencies["of"] = needs
+		r.PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"of": needs})
 	}
 	return r
 }

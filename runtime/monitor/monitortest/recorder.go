@@ -313,7 +313,7 @@ func (p paragraph) pack(plugin monitor.Plugin) {
 
 func (p paragraph) register(g monitor.RegisterRequest) {
 	p.head("register", g.Type, g.Name, g.SourcePosition)
-	p.inputs(g.Inputs, g.PropertyDependencies)
+	p.inputs(g.Inputs, g.PropertyDependencies.Map())
 	switch {
 	case g.Remote:
 		p.text("kind", "remote component")

@@ -66,11 +66,12 @@ var options = []option{
 	same(func(r *own) *bool { return &r.Custom }, func(m *sent) *bool { return &m.Custom }, nil),
 	same(func(r *own) *bool { return &r.Remote }, func(m *sent) *bool { return &m.Remote }, nil),
 	between(func(r *own) *urn.URN { return &r.Parent }, func(m *sent) *string { return &m.Parent }, nil, textOf, urnOf),
-	between(func(r *own) *map[string][]urn.URN { return &r.PropertyDependencies },
+	between(func(r *own) *urn.Dependencies { return &r.PropertyDependencies },
 		func(m *sent) *map[string]*dependencies { return &m.PropertyDependencies }, nil,
-		func(of map[string][]urn.URN) map[string]*dependencies {
-			return wire.DependencyMessages(of, func(us []string) *dependencies { return &dependencies{Urns: us} })
-		}, wire.Dependencies[*dependencies]),
+		func(of urn.Dependencies) map[string]*dependencies {
+			return wire.DependencyMessages(of.Map(), func(us []string) *dependencies { return &dependencies{Urns: us} })
+		},
+		func(of map[string]*dependencies) urn.Dependencies { return urn.DependenciesOf(wire.Dependencies(of)) }),
 	between(func(r *own) *[]urn.URN { return &r.Dependencies }, func(m *sent) *[]string { return &m.Dependencies },
 		func(o *asked) *[]string { return &o.DependsOn }, wire.Texts, wire.URNs),
 

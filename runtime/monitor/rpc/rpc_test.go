@@ -120,7 +120,8 @@ func everything() value.Value {
 func fullRegistration() monitor.RegisterRequest {
 	return monitor.RegisterRequest{
 		Type: "pkg:index:Res", Name: "one", Parent: u1, Custom: true, Remote: true, Inputs: everything(),
-		PropertyDependencies: map[string][]urn.URN{"deps": {u1, u2}, "none": nil}, Dependencies: []urn.URN{u2, u1},
+		PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"deps": {u1, u2}, "none": nil}),
+		Dependencies:         []urn.URN{u2, u1},
 		Plugin: monitor.Plugin{Provider: string(u1) + "::id", PackageRef: "ref", Version: "1.2.3",
 			PluginDownloadURL: "https://example.com", PluginChecksums: map[string][]byte{"linux-amd64": {1, 2}}},
 		Providers: map[string]string{"pkg": "ref"},

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 )
@@ -57,8 +58,8 @@ func TestTransforms(t *testing.T) {
 	full.Inputs = forOthers()
 	// A transform must not lose fields that it does not get.
 	hidden := func(r monitor.RegisterRequest) monitor.RegisterRequest {
-		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition, r.Defaults = false, nil, "", nil,
-			nil, nil
+		r.Remote, r.PropertyDependencies, r.PackageRef = false, urn.Dependencies{}, ""
+		r.EnvVarMappings, r.SourcePosition, r.Defaults = nil, nil, nil
 		return r
 	}
 	var saw monitor.RegisterRequest

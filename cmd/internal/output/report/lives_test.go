@@ -372,8 +372,8 @@ register:
 		for key, n := range n.values {
 			inputs[key] = value.Int(n)
 		}
-		r := monitor.RegisterRequest{Type: "moody:index:Thing", Custom: true, Name: n.name,
-			Parent: stack.URN, PropertyDependencies: map[string][]urn.URN{}}
+		r := monitor.RegisterRequest{Type: "moody:index:Thing", Custom: true, Name: n.name, Parent: stack.URN}
+		byInput := map[string][]urn.URN{}
 		for _, name := range n.former {
 			r.Aliases = append(r.Aliases, monitor.Alias{Name: name})
 		}
@@ -385,8 +385,9 @@ register:
 			key := fmt.Sprintf("dbr%d", need) // so that it goes before what it needs
 			inputs[key], _ = answers[need].Outputs.Lookup("out")
 			r.Dependencies = append(r.Dependencies, answers[need].URN)
-			r.PropertyDependencies[key] = []urn.URN{answers[need].URN}
+			byInput[key] = []urn.URN{answers[need].URN}
 		}
+		r.PropertyDependencies = urn.DependenciesOf(byInput)
 		r.Inputs, things[i].asked = value.Map(inputs), true
 		answer, fault := m.RegisterResource(ctx, r)
 		if fault != nil || answer.Result != monitor.Succeeded {

@@ -89,7 +89,7 @@ func MateriallySame(a, b *state.Resource) bool {
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&
 		a.DeletedWith == b.DeletedWith && slices.Equal(a.ReplaceWith, b.ReplaceWith) && a.Protect == b.Protect &&
 		a.ID == b.ID && a.ExtensionRef == b.ExtensionRef && plan.SameURNs(a.Dependencies, b.Dependencies) &&
-		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, plan.SameURNs) &&
+		a.PropertyDependencies.Equal(b.PropertyDependencies, plan.SameURNs) &&
 		maps.EqualFunc(a.ResourceHooks, b.ResourceHooks, func(x, y []string) bool { return slices.Equal(x, y) }) &&
 		value.Equal(a.Inputs, b.Inputs) && value.Equal(a.Outputs, b.Outputs) &&
 		value.Equal(a.ReplacementTrigger, b.ReplacementTrigger)

@@ -80,37 +80,45 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 }
 
 // propertyDependencies returns the dependencies of each input: those of the request for the input, or all if the
-// request has none by input (E1.48), together with those that the values carry (E1.49). It is the map of the request if
-// that has them all.
-func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
-	all, own := r.PropertyDependencies, false
+// request has none by input (E1.48), together with those that the values carry (E1.49). They are those of the request
+// if these have them all.
+func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) urn.Dependencies {
+	given := r.PropertyDependencies
+	var properties []string // those given and then those that differ; nil until one does
+	var lists [][]urn.URN
 	set := func(key string, urns ...urn.URN) {
 		deps := Distinct(urns)
-		if was := all[key]; was != nil && slices.Equal(was, deps) {
+		if was, found := given.Get(key); found && slices.Equal(was, deps) {
 			return
 		}
-		if !own {
-			all, own = make(map[string][]urn.URN, max(inputs.Len(), len(all))), true
-			maps.Copy(all, r.PropertyDependencies)
+		if properties == nil {
+			n := given.Len() + inputs.Len()
+			properties, lists = make([]string, 0, n), make([][]urn.URN, 0, n)
+			for property, was := range given.All() {
+				properties, lists = append(properties, property), append(lists, was)
+			}
 		}
-		all[key] = deps
+		properties, lists = append(properties, key), append(lists, deps)
 	}
 	for i, key := range inputs.Keys() {
-		deps := r.PropertyDependencies[key]
-		if len(r.PropertyDependencies) == 0 && !r.Remote {
+		deps, _ := given.Get(key)
+		if given.Len() == 0 && !r.Remote {
 			deps = r.Dependencies
 		}
 		set(key, slices.Concat(deps, inputs.At(i).AllDeps(), inputs.Deps())...)
 	}
-	for key, deps := range r.PropertyDependencies {
-		if _, isInput := inputs.Lookup(key); !isInput {
+	for key, deps := range given.All() {
+		if !inputs.Has(key) {
 			set(key, deps...)
 		}
 	}
-	if len(all) == 0 {
-		return nil
+	switch {
+	case properties != nil:
+		return urn.NewDependencies(properties, lists)
+	case given.Len() == 0:
+		return urn.Dependencies{}
 	}
-	return all
+	return given
 }
 
 // Distinct returns urns without duplicates and empty ones, in order of first occurrence. It never returns nil.

@@ -42,12 +42,12 @@ func TestPropertyDependencies(t *testing.T) {
 		value.Entry{Key: "y", Value: value.String("2").DependingOn(b)})
 	g, err := NewGoal(monitor.RegisterRequest{Type: "a:b:C", Name: "n", Inputs: inputs, Dependencies: []urn.URN{a}}, "")
 	require.NoError(t, err)
-	require.Equal(t, map[string][]urn.URN{"x": {a}, "y": {a, b}}, g.PropertyDependencies,
+	require.Equal(t, map[string][]urn.URN{"x": {a}, "y": {a, b}}, g.PropertyDependencies.Map(),
 		"E1.48: none sent, all for each; E1.49: and those of values")
 	g, err = NewGoal(monitor.RegisterRequest{Type: "a:b:C", Name: "n", Inputs: inputs, Dependencies: []urn.URN{a},
-		PropertyDependencies: map[string][]urn.URN{"x": {}}}, "")
+		PropertyDependencies: urn.DependenciesOf(map[string][]urn.URN{"x": {}})}, "")
 	require.NoError(t, err)
-	require.Equal(t, map[string][]urn.URN{"x": {}, "y": {b}}, g.PropertyDependencies,
+	require.Equal(t, map[string][]urn.URN{"x": {}, "y": {b}}, g.PropertyDependencies.Map(),
 		"E1.48, E9.84: one sent, taken to the letter")
 	require.Equal(t, []urn.URN{a}, g.Dependencies, "E1.49: without transforms they are not merged")
 	require.False(t, g.Inputs.Any(func(v value.Value) bool { return len(v.Deps()) > 0 }),

@@ -175,7 +175,7 @@ func TestDetailedReplace(t *testing.T) {
 func TestCascadeHonoursProtection(t *testing.T) {
 	dependent := resource("b", func(r *state.Resource) {
 		r.Protect = true
-		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}}
+		r.PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"x": {u("a")}})
 	})
 	c := NewCascade(resource("a"), []Candidate{{Resource: dependent}}, false)
 	q := c.Next()
@@ -191,7 +191,7 @@ func TestCascadeHonoursProtection(t *testing.T) {
 func TestCascadeAsksNothingOfWhatIsDeletedAlready(t *testing.T) {
 	waiting := resource("b", func(r *state.Resource) {
 		r.PendingReplacement, r.Protect = true, true
-		r.PropertyDependencies = map[string][]urn.URN{"x": {u("a")}}
+		r.PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"x": {u("a")}})
 	})
 	c := NewCascade(resource("a"), []Candidate{{Resource: waiting}}, false)
 	require.Nil(t, c.Next())

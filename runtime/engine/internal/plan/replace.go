@@ -214,11 +214,10 @@ func (c *Cascade) Dependents() ([]Dependent, error) {
 // changedBy returns the properties of r that depend on a resource in going, in ascending order.
 func changedBy(r *state.Resource, going map[urn.URN]bool) []string {
 	var properties []string
-	for key, deps := range r.PropertyDependencies {
+	for key, deps := range r.PropertyDependencies.All() {
 		if slices.ContainsFunc(deps, func(u urn.URN) bool { return going[u] }) {
 			properties = append(properties, key)
 		}
 	}
-	slices.Sort(properties)
 	return properties
 }

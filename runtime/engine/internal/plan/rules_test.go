@@ -159,7 +159,7 @@ func uses(names ...string) func(*state.Resource) {
 	return func(r *state.Resource) {
 		r.Inputs = texts("x", "1")
 		on(names...)(r)
-		r.PropertyDependencies = map[string][]urn.URN{"x": r.Dependencies}
+		r.PropertyDependencies = urn.DependenciesOf(map[string][]urn.URN{"x": r.Dependencies})
 	}
 }
 
