@@ -91,8 +91,8 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	return true
 }
 
-// secretOf returns the value given to fn::secret; nil for anything else. A literal number and the items of a literal list
-// can be compared, which says more than that a type does not fit.
+// secretOf returns the value given to fn::secret; nil for anything else. A literal number and the items of a literal
+// list can be compared, which says more than that a type does not fit.
 func secretOf(e ast.Expr) ast.Expr {
 	if call, ok := e.(*ast.Call); ok && call.Name.Value == "secret" {
 		return call.Argument
@@ -198,12 +198,13 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *destination) 
 }
 
 // oldBooleans are the words that were booleans in YAML 1.1.
-var oldBooleans = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+var oldBooleans = map[string]string{"yes": "true", "on": "true", "y": "true",
+	"no": "false", "off": "false", "n": "false"}
 
 // checkNumber warns of a number, or a text that becomes one, that fits its destination but is sent differently: a
 // fraction for an integer, which other hosts send too, an integer in a text that loses digits, and a number for a text
-// that is not what is written, as the version 1.30, which becomes "1.3". These are warnings because the provider accepts
-// them.
+// that is not what is written, as the version 1.30, which becomes "1.3". These are warnings because the provider
+// accepts them.
 func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *destination) {
 	text, isText := v.(string)
 	f, isNumber := v.(float64)

@@ -171,12 +171,12 @@ type Ended struct {
 // Over reports whether the job has ended.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }
 
-// Again says when a job that has failed before is tried again.
+// Again names the attempt that follows the last one that failed, and its time.
 func (e *Entry) Again() string {
 	if e.State == Running {
-		return fmt.Sprintf("attempt %d of %d has begun", e.Attempt, e.Attempts)
+		return fmt.Sprintf("attempt %d of %d now", e.Attempt, e.Attempts)
 	}
-	return fmt.Sprintf("attempt %d of %d begins at %s", e.Attempt+1, e.Attempts, e.Next.UTC().Format(time.TimeOnly+" UTC"))
+	return fmt.Sprintf("attempt %d of %d at %s", e.Attempt+1, e.Attempts, e.Next.UTC().Format(time.TimeOnly+" UTC"))
 }
 
 // Submission is a set of jobs that enter the queue together. Needs[i] holds the indices of the jobs that job i waits

@@ -164,8 +164,8 @@ func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entr
 		var state string
 		var next time.Time
 		var ended *time.Time
-		err := row.Scan(&e.ID, &arguments, &more, &state, &e.Priority, &e.Attempt, &e.Attempts, &next, &e.Created, &ended,
-			&e.Errors)
+		err := row.Scan(&e.ID, &arguments, &more, &state, &e.Priority, &e.Attempt, &e.Attempts, &next, &e.Created,
+			&ended, &e.Errors)
 		if err != nil {
 			return nil, err
 		}

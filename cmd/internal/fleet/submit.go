@@ -115,7 +115,8 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	return follow(ctx, a, q, run, len(jobs.Jobs))
 }
 
-// follow reports the jobs of a run as they end, and what failed and is tried again. An interrupt stops following but not the jobs.
+// follow reports the jobs of a run as they end, and what failed and is tried again. An interrupt stops following
+// but not the jobs.
 func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string, n int) error {
 	ended := 0
 	codes := map[int]int{}

@@ -125,7 +125,7 @@ func showJob(ctx context.Context, a *console.Console, o *queueOptions, name stri
 		fmt.Fprintf(out, "  %s\n", text)
 	}
 	if !e.Next.IsZero() {
-		fmt.Fprintf(out, "The %s\n", e.Again())
+		fmt.Fprintf(out, "Next: %s\n", e.Again())
 	}
 	// A job that waits or runs has no result, and its log comes with the result.
 	if e.Result != nil {
