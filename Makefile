@@ -54,7 +54,7 @@ run-destroy: build
 
 # make lint vets all packages: twice would take a minute more from an empty cache.
 test: ## runs all tests of the program
-	$(GO) test -vet=off -timeout 14m ./...
+	$(GO) test -vet=off -timeout 25m ./...
 
 # Types of every system and edition, unreachable functions, go vet for three systems, staticcheck; test/tools pins the versions.
 .PHONY: lint

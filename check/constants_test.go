@@ -95,11 +95,11 @@ func TestUnreadConfiguration(t *testing.T) {
 	require.Equal(t, "p:size", found[0].Fixes[0].Edits[0].Text)
 }
 
-// A placeholder in a file of the stack stays as it is, whatever it names; a text of several lines may be a script. A key
-// in a namespace that is almost the project's is a warning beside the right one, too.
+// A placeholder or call in a file of the stack stays as it is, whatever it names; a text of several lines may be a
+// script. A key in a namespace that is almost the project's is a warning beside the right one, too.
 func TestLiteralConfiguration(t *testing.T) {
 	t.Parallel()
-	src := diag.NewSource("Pulumi.dev.yaml", []byte("shop:a shop:b shop:c shop:d shpo:a other:a shop:e pulumi:autonaming"))
+	src := diag.NewSource("Pulumi.dev.yaml", []byte("shop:a shop:b shop:c shop:d shpo:a other:a shop:e pulumi:autonaming shop:f"))
 	config := map[string]check.ConfigText{
 		"shop:a":            {Text: "${TOKEN}", Key: diag.NewRange(src, 0, 6)},
 		"shop:b":            {Text: "x-${a.b} $${c}", Key: diag.NewRange(src, 7, 13)},
@@ -109,8 +109,10 @@ func TestLiteralConfiguration(t *testing.T) {
 		"other:a":           {Text: "1", Key: diag.NewRange(src, 35, 42)},
 		"shop:e":            {Text: `{"run":"#!/bin/sh\necho ${HOME}"}`, Structured: true, Key: diag.NewRange(src, 43, 49)},
 		"pulumi:autonaming": {Text: `{"pattern":"${name}-${hex(4)}"}`, Structured: true, Key: diag.NewRange(src, 50, 67)},
+		"shop:f":            {Text: `{"a":[{"fn::secret":"x"}]}`, Structured: true, Key: diag.NewRange(src, 68, 74)},
 	}
-	_, found := checkText(t, "Main.yaml", "config: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}, e: {type: object}}\n",
+	_, found := checkText(t, "Main.yaml", "config: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}, e: {type: object}, "+
+		"f: {type: object}}\n",
 		func(o *check.Options) { o.Project, o.ConfigKnown, o.Config = "shop", true, config })
 	var told []string
 	for _, d := range found {
@@ -120,6 +122,7 @@ func TestLiteralConfiguration(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"shop:a: `${TOKEN}` in the configuration shop:a is plain text",
 		"shop:b: `${a}` in the configuration shop:b is plain text",
+		"shop:f: `fn::secret` in the configuration shop:f is plain data",
 		"shpo:a: nothing reads the configuration shpo:a",
 	}, told)
 }

@@ -198,11 +198,23 @@ func (s stackKeys) hasPackage(name string) bool {
 // interpolation matches a placeholder up to the end of its first name.
 var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
 
-// warnLiteral warns of a value with a placeholder: files of stacks have none. A text of several lines, such as a
-// script, may have those of another language; there, only names of the program's declarations are reported.
+// function matches a key of a JSON object that calls a function in programs.
+var function = lazyregexp.New(`"(fn::[A-Za-z:]+)":`)
+
+// warnLiteral warns of a value with a call or a placeholder: files of stacks have none. A text of several lines, such
+// as a script, may have placeholders of another language; there, only names of the program's declarations are reported.
 func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	// The text of a secret must not be shown, and a value that was not read has none.
 	if text.Secret || text.Unread || key == ast.NamingKey {
+		return
+	}
+	if call := function().FindStringSubmatch(text.Text); text.Structured && call != nil {
+		detail := "a stack's configuration has no functions: make it a variable of the program, or write the value"
+		if call[1] == "fn::secret" {
+			detail = "it is written as it stands, and shown: a secret is set with `yamlhost config set --secret`"
+		}
+		s.scope.report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: text.Key,
+			Summary: "`" + call[1] + "` in the configuration " + key + " is plain data", Detail: detail})
 		return
 	}
 	lines := strings.Contains(text.Text, "\n") || text.Structured && strings.Contains(text.Text, `\n`) // in JSON
