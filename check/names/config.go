@@ -210,7 +210,7 @@ func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	}
 	if call := function().FindStringSubmatch(text.Text); text.Structured && call != nil {
 		detail := "a stack's configuration has no functions: make it a variable of the program, or write the value"
-		if call[1] == "fn::secret" {
+		if strings.EqualFold(call[1], "fn::secret") {
 			detail = "it is written as it stands, and shown: a secret is set with `yamlhost config set --secret`"
 		}
 		s.scope.report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: text.Key,

@@ -144,7 +144,7 @@ type Entry struct {
 	State    State `json:"state"`
 	Priority int   `json:"priority"` // from 1, the first, to 4
 	Attempt  int   `json:"attempt"`
-	Attempts int   `json:"attempts"` // maximum number of attempts that fail
+	Attempts int   `json:"attempts"` // how many attempts may fail
 	// Next is when the next attempt may begin; zero for a job that was not tried yet, that runs, or that has ended.
 	Next    time.Time `json:"next,omitzero"`
 	Needs   []int64   `json:"needs,omitempty"`

@@ -244,7 +244,7 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 // It returns when all have ended, and loads only jobs of which there is news.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
 	over := map[int64]bool{}
-	faults := map[int64]int{} // of a job that was told of or had none
+	faults := map[int64]int{} // by job, how many are known
 	timer := time.NewTicker(300 * time.Millisecond)
 	defer timer.Stop()
 	for {

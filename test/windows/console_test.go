@@ -112,13 +112,13 @@ func (p *project) onConsole(during func(keyboard *os.File) bool, args ...string)
 		}
 	}()
 	if during != nil && !during(keyboard) {
-		p.end()
+		p.end(p.t)
 	}
 	_ = cmd.Wait()
 	select {
 	case <-ended:
 	case <-time.After(limit):
-		p.end()
+		p.end(p.t)
 		<-ended
 	}
 	return text.String(), cmd.ProcessState.ExitCode()

@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,7 +48,7 @@ func newMachine(t *testing.T) *machine {
 		"WINEDLLOVERRIDES=mscoree,mshtml=;winemenubuilder.exe=d", "LC_ALL=C.UTF-8", `PULUMI_HOME=C:\home`,
 		"PULUMI_BACKEND_URL=file://C:/state?create_dir=true", "PULUMI_CONFIG_PASSPHRASE=p", `DRAWER=C:\drawer`}
 	t.Cleanup(func() {
-		m.end()
+		m.end(t)
 		require.Eventually(t, func() bool { return len(m.processes(t, "")) == 0 }, time.Minute, 50*time.Millisecond,
 			"processes outlive the test")
 	})
@@ -67,11 +70,15 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// end ends all processes of the machine.
-func (m *machine) end() {
+// end ends all processes of the machine, also those that Wine's server has lost, which it does not end.
+func (m *machine) end(t *testing.T) {
+	t.Helper()
 	server := exec.Command("/usr/lib/wine/wineserver64", "-k")
 	server.Env = m.env
 	_ = server.Run() // fails if there is no process
+	for pid := range m.running(t) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
 }
 
 // path returns the path of a file on the drive C:.
@@ -95,6 +102,19 @@ func (m *machine) command(t *testing.T, args ...string) *exec.Cmd {
 // processes returns the command lines of all processes of the machine that contain a text.
 func (m *machine) processes(t *testing.T, text string) (lines []string) {
 	t.Helper()
+	for _, line := range m.running(t) {
+		if strings.Contains(line, text) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// running returns the number and the command line of each process of the machine. That of one that has just ended is
+// empty.
+func (m *machine) running(t *testing.T) map[int]string {
+	t.Helper()
+	lines := map[int]string{}
 	paths := testfile.Match(t, "/proc/[0-9]*/environ")
 	for _, path := range paths {
 		env, err := os.ReadFile(path)
@@ -102,9 +122,9 @@ func (m *machine) processes(t *testing.T, text string) (lines []string) {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
-		if bytes.Contains(line, []byte(text)) {
-			lines = append(lines, string(line))
-		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		require.NoError(t, err)
+		lines[pid] = string(line)
 	}
 	return lines
 }
