@@ -58,18 +58,25 @@ func TestGather(t *testing.T) {
 		debug.SetGCPercent(now)
 		return now
 	}
-	end := Gather()
+	unbound := Gather(0)
 	require.Equal(t, 77, percent())
-	end()
+	unbound.Collect()
 	enough.Store(Enough)
-	first, second := Gather(), Gather()
+	first, second := Gather(0), Gather(0)
 	require.Equal(t, -1, percent())
 	require.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1))
-	first()
+	first.Collect()
+	first.Collect() // in vain
 	require.Equal(t, -1, percent())
-	second()
+	second.Collect()
 	require.Equal(t, 77, percent())
 	require.Less(t, debug.SetMemoryLimit(-1), int64(math.MaxInt64))
+
+	Gather(0).End()
+	require.Equal(t, -1, percent(), "no collection begins before the limit")
+	require.Less(t, debug.SetMemoryLimit(-1), int64(math.MaxInt64))
+	Gather(0).Collect()
+	require.Equal(t, 77, percent(), "the percentage is the first one")
 }
 
 // Within lowers the limit of a bound process, and does nothing otherwise.

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -128,6 +129,7 @@ func decodeOne[T any](data []byte, m secrets.Manager, read func(*decoder) T) (T,
 }
 
 func newDecoder(text string, open Opener) *decoder {
+	memory.Expect(10 * len(text)) // what a run makes of a state
 	return &decoder{Scanner: newScanner(text), blind: open == nil, open: open}
 }
 

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package memory
+
+// hugePages reports whether a process can ask for huge pages.
+const hugePages = false
+
+func adviseHuge([]byte) {}
