@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -46,9 +47,11 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 		return failed(err)
 	}
 	defer closeSchemas()
+	gathering := memory.Gather(w.Source.Len())
 	program, diags := w.Check(ctx, workspace.CheckOptions{Schemas: loading(schemas), Options: check.Options{
 		Handler: new(sources.Sources).Handler, Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
 	}})
+	gathering.Collect()
 	if h.engine.report(ctx, diags) {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}

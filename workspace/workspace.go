@@ -339,14 +339,6 @@ func (o Options) within(root, path string) error {
 	return err
 }
 
-// Size returns the size of the program's main text in bytes; 0 if it has none.
-func (w *Workspace) Size() int {
-	if w.Source == nil {
-		return 0
-	}
-	return len(w.Source.Text())
-}
-
 // includer returns a function that reads the texts included by a program in dir.
 func (w *Workspace) includer(dir string) func(pattern string) ([]*diag.Source, error) {
 	return project.Includer(w.Project.Door, dir, w.options.shown)

@@ -182,8 +182,13 @@ func (s *Source) Text() []byte {
 	return s.text
 }
 
-// Len returns the length of the text in bytes.
-func (s *Source) Len() int { return s.pieces.size }
+// Len returns the length of the text in bytes; 0 for no source.
+func (s *Source) Len() int {
+	if s == nil {
+		return 0
+	}
+	return s.pieces.size
+}
 
 // Lines returns the number of lines. A text that ends in a newline has an empty last line.
 func (s *Source) Lines() int { return s.pieces.breaks + 1 }

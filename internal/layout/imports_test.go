@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"runtime/provider/guard": {"runtime/provider", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {"internal/confine"},
-	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
+	"runtime/state":          {"internal/jsontext", "internal/memory", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"internal/osfile", "runtime/journal"},
 	"runtime/backend":        {"internal/nohost", "internal/filelock", "internal/jsontext", "internal/osfile", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
@@ -98,7 +98,7 @@ var mayImport = map[string][]string{
 		"internal/confine", "internal/literal", "langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "check/packages", "check/program", "eval", "builtins", "schema", "internal/value",
 		"internal/value/urn", "internal/diag", "runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
-		"workspace/project", "internal/value/wire", "internal/transport",
+		"workspace/project", "internal/memory", "internal/value/wire", "internal/transport",
 	},
 	// Policy packs: an analyzer over the language side.
 	"langhost/policy": {"workspace", "parser", "parser/ast", "check", "check/program", "eval", "builtins", "schema", "runtime/analyzer", "runtime/monitor",

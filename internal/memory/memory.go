@@ -1,9 +1,9 @@
-// Package memory limits the garbage of processes with large heaps: by default the runtime collects when the heap has
-// doubled, which is cheap for small heaps but doubles the memory of large ones.
+// Package memory fits the runtime to a program that works for seconds on a large heap. It limits the garbage, since by
+// default the runtime collects when the heap has doubled, which is cheap for small heaps but doubles the memory of
+// large ones; and it asks for huge pages.
 package memory
 
 import (
-	"cmp"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -12,32 +12,24 @@ import (
 	"sync/atomic"
 )
 
-// Enough is the memory in bytes that a process may use before the runtime collects earlier than at twice the live heap.
-const Enough = 448 << 20
+// Enough is the memory in bytes that a process may use before the runtime collects earlier than at a multiple of the
+// live heap. With the program's own pages that makes 300 MiB.
+const Enough = 244 << 20
 
-// enough is Enough or the value set by Within, in bytes; 0 before Bound.
-var enough atomic.Int64
+// bound is set by Bound.
+var bound atomic.Bool
 
-// Within replaces Enough by a smaller number of bytes, for a command that prefers more collections to more memory. It
-// does nothing before Bound.
-func Within(bytes int64) {
-	if enough.Load() > 0 {
-		enough.Store(bytes)
-		debug.SetMemoryLimit(limit(live()))
-	}
-}
-
-// large is the memory in bytes from which on a heap has less room: half of its live size.
-const large = 1920 << 20
+// large is the memory in bytes from which on a heap has less room: a quarter of its live size, so that two GiB suffice
+// for 100,000 resources. What is larger than that itself has a half.
+const large = 1856 << 20
 
 // Bound makes the runtime collect earlier once the process uses Enough, for the rest of its life. If more than five
 // eighths of Enough are live, the limit grows by four bytes for each live byte, as the heap does without a limit, up to
-// 1920 MiB, and from there on it is one and a half times the live heap. A heap with less room is collected over and
-// over: a preview of 100,000 resources took a fifth more CPU with three bytes instead of four. Bound does nothing if
-// the environment sets GOGC or GOMEMLIMIT.
+// 1856 MiB. A heap with less room is collected over and over: a preview of 100,000 resources took a fifth more CPU with
+// three bytes instead of four. Bound does nothing if the environment sets GOGC or GOMEMLIMIT.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
-		enough.CompareAndSwap(0, Enough)
+		bound.Store(true)
 		watch(func() {
 			gathering.Lock()
 			defer gathering.Unlock()
@@ -72,10 +64,10 @@ func (gs *gatherings) resume() {
 type Gathering struct{ ended bool }
 
 // Gather begins a Gathering, for the time in which a program is read and checked: a collection would cost much and free
-// little. text is the size of the program in bytes; a run with it will need about forty times that. Gather has no effect
-// without Bound, and in a server.
+// little. text is the size of the program in bytes; a run with it will need about forty times that. Gather has no
+// effect without Bound, and in a server.
 func Gather(text int) *Gathering {
-	if enough.Load() == 0 || serving.Load() {
+	if !bound.Load() || serving.Load() {
 		return &Gathering{ended: true}
 	}
 	gs := &gathering
@@ -92,7 +84,8 @@ func Gather(text int) *Gathering {
 }
 
 // Collect ends the gathering. If no other one is under way, a collection begins, beside the rest of the program, if the
-// heap has grown enough since the last one: it frees what only the reading needed, before evaluation takes as much again.
+// heap has grown enough since the last one: it frees what only the reading needed, before evaluation takes as much
+// again.
 func (g *Gathering) Collect() {
 	g.end(func() {
 		// All of the heap may be live. The collection finds out, and sets the limit by what it finds.
@@ -101,10 +94,10 @@ func (g *Gathering) Collect() {
 	})
 }
 
-// End ends the gathering in a process that will soon end, where collecting is in vain: a collection begins only when the
-// heap has grown by half, and beyond Enough.
+// End ends the gathering in a process that will soon end, where collecting is in vain: a collection begins only when
+// the heap has grown by half, and beyond Enough.
 func (g *Gathering) End() {
-	g.end(func() { debug.SetMemoryLimit(max(enough.Load(), int64(read(objects))*3/2)) })
+	g.end(func() { debug.SetMemoryLimit(max(Enough, int64(read(objects))*3/2)) })
 }
 
 // end calls last if this is the last gathering.
@@ -120,13 +113,13 @@ func (g *Gathering) end(last func()) {
 	}
 }
 
-// Expect prepares for a heap of a number of bytes, of which the process has little yet: on Linux they are to come in huge
-// pages. That halves the time of a large run on a virtual machine, where the first touch of each ordinary page of 4 KiB
-// and each look at another one cost much. Many systems give huge pages only to those who ask (`madvise` in
+// Expect prepares for a heap of a number of bytes, of which the process has little yet: on Linux they are to come in
+// huge pages. That halves the time of a large run on a virtual machine, where the first touch of each ordinary page of
+// 4 KiB and each look at another one cost much. Many systems give huge pages only to those who ask (`madvise` in
 // /sys/kernel/mm/transparent_hugepage/enabled), which Go's runtime does not. Memory that stays untouched is not taken.
 // Expect does nothing without Bound, in a server, while a program is gathered, and for small heaps.
 func Expect(bytes int) {
-	if enough.Load() == 0 || serving.Load() {
+	if !bound.Load() || serving.Load() {
 		return
 	}
 	gs := &gathering
@@ -167,11 +160,15 @@ func (gs *gatherings) expect(bytes int) {
 
 // limit returns the runtime's memory limit for a number of live bytes.
 func limit(live uint64) int64 {
-	enough := cmp.Or(enough.Load(), Enough)
+	heap := int64(live)
 	if serving.Load() {
-		return max(enough, 2*int64(live))
+		return max(Enough, 2*heap)
 	}
-	return max(enough, min(4*int64(live)-enough*3/2, max(large, int64(live)*3/2)))
+	most := max(large, heap*5/4)
+	if heap > large {
+		most = heap * 3 / 2
+	}
+	return max(Enough, min(4*heap-Enough*3/2, most))
 }
 
 // objects is the runtime's name of the size of the heap, in bytes, with what the next collection will free.

@@ -16,7 +16,8 @@ func TestLimit(t *testing.T) {
 	require.EqualValues(t, Enough, limit(Enough*5/8))
 	require.EqualValues(t, 2<<30-Enough*3/2, limit(512<<20), "a heap that grows has nearly the room that it has without a limit")
 	require.EqualValues(t, large, limit(1<<30))
-	require.EqualValues(t, 3<<30, limit(2<<30), "a large heap has half as much again")
+	require.EqualValues(t, 1920<<20, limit(1536<<20), "from there on a quarter of the heap is its room")
+	require.EqualValues(t, 3<<30, limit(2<<30), "and a half of what is larger than that")
 }
 
 // The function is called after each collection, not only after the first.
@@ -47,11 +48,11 @@ func TestBound(t *testing.T) {
 // No collection begins by size while anybody gathers; afterwards the percentage is what it was. Servers and processes
 // without a limit are left alone.
 func TestGather(t *testing.T) {
-	before, bound, limited := debug.SetGCPercent(77), enough.Swap(0), debug.SetMemoryLimit(-1)
+	before, was, limited := debug.SetGCPercent(77), bound.Swap(false), debug.SetMemoryLimit(-1)
 	defer func() {
 		debug.SetGCPercent(before)
 		debug.SetMemoryLimit(limited)
-		enough.Store(bound)
+		bound.Store(was)
 	}()
 	percent := func() int {
 		now := debug.SetGCPercent(-1)
@@ -61,7 +62,7 @@ func TestGather(t *testing.T) {
 	unbound := Gather(0)
 	require.Equal(t, 77, percent())
 	unbound.Collect()
-	enough.Store(Enough)
+	bound.Store(true)
 	first, second := Gather(0), Gather(0)
 	require.Equal(t, -1, percent())
 	require.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1))
@@ -77,23 +78,6 @@ func TestGather(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(math.MaxInt64))
 	Gather(0).Collect()
 	require.Equal(t, 77, percent(), "the percentage is the first one")
-}
-
-// Within lowers the limit of a bound process, and does nothing otherwise.
-func TestWithin(t *testing.T) {
-	limited, before := debug.SetMemoryLimit(-1), enough.Swap(0)
-	defer func() {
-		debug.SetMemoryLimit(limited)
-		enough.Store(before)
-	}()
-	Within(100 << 20)
-	require.Equal(t, limited, debug.SetMemoryLimit(-1))
-	require.EqualValues(t, Enough, limit(0))
-	enough.Store(Enough)
-	Within(100 << 20)
-	require.EqualValues(t, 100<<20, limit(0))
-	require.EqualValues(t, 650<<20, limit(200<<20), "a large heap has room here, too")
-	require.Less(t, debug.SetMemoryLimit(-1), int64(Enough))
 }
 
 // A server's heap may grow by half at any size, so its limit must be higher.

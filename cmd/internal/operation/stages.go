@@ -317,7 +317,7 @@ func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
 		Stack: c.stack.Ref.Stack, Organization: c.stack.Ref.Organization(), Project: c.workspace.Project.Name.Text,
 		Config: texts,
 	})
-	defer memory.Gather(c.workspace.Size()).Collect()
+	defer memory.Gather(c.workspace.Source.Len()).Collect()
 	program, diags := checkFor(ctx, c.workspace, s.Providers, c.config.values,
 		check.Options{AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths})
 	diags.Add(uncompiled...)
@@ -405,7 +405,7 @@ func (s *Checked) Close() {
 // CheckWorkspace checks a program against the schemas of providers. config is nil without a stack.
 func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Providers,
 	config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
-	defer memory.Gather(ws.Size()).End()
+	defer memory.Gather(ws.Source.Len()).End()
 	return checkFor(ctx, ws, providers, config, check.Options{})
 }
 

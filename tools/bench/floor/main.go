@@ -2,7 +2,7 @@
 // writes a state once, makes the calls that an operation needs, and syncs the data that must be durable. Other
 // figures are multiples of its cost.
 //
-//	floor [-plugin FILE] check|preview|up|refresh|destroy PROGRAM STATE
+//	floor [-huge] [-plugin FILE] check|preview|up|refresh|destroy PROGRAM STATE
 //
 // Without a plugin, the provider is a function in this process, and there is no gRPC. PROGRAM is one of
 // tools/bench/program: references, fn::join and fn::sha1 are all that is evaluated. STATE is a checkpoint in Pulumi's
@@ -13,12 +13,19 @@ import (
 	"flag"
 	"os"
 	"runtime/debug"
+
+	"github.com/yamlhost/yamlhost/internal/memory"
 )
 
 func main() {
 	plugin := flag.String("plugin", "", "the provider's executable; empty for a function in this process")
+	huge := flag.Bool("huge", false, "ask for huge pages, as the host does")
 	flag.Parse()
 	debug.SetGCPercent(300) // as much garbage as the host allows itself
+	if *huge {
+		memory.Bound(func(string) string { return "" })
+		memory.Expect(256 << 20)
+	}
 	operation, ask := flag.Arg(0), provider(local)
 	if *plugin != "" && operation != "check" {
 		started, stop := start(*plugin)

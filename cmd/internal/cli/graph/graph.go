@@ -16,7 +16,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
-	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
@@ -49,10 +48,6 @@ func NewGraph(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// pictureMemory is how much memory, in bytes, drawing may allocate before garbage is collected: checking a program
-// leaves more garbage than the drawing needs.
-const pictureMemory = 264 << 20
-
 // graph writes a program's dependency graph.
 func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.projects {
@@ -67,10 +62,6 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	}[o.format]
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
-	}
-	// Before anything is loaded: the limit is about what the whole command may collect.
-	if o.format == "svg" {
-		memory.Within(pictureMemory)
 	}
 	// Trusting, unlike check: a graph shows components in other languages, which have to be compiled.
 	ws, err := a.OpenTarget(o.target, a.Trusting(console.CompilerSays(a.Streams.Err)))
