@@ -114,10 +114,11 @@ func (g *Gathering) end(last func()) {
 }
 
 // Expect prepares for a heap of a number of bytes, of which the process has little yet: on Linux they are to come in
-// huge pages. That halves the time of a large run on a virtual machine, where the first touch of each ordinary page of
-// 4 KiB and each look at another one cost much. Many systems give huge pages only to those who ask (`madvise` in
-// /sys/kernel/mm/transparent_hugepage/enabled), which Go's runtime does not. Memory that stays untouched is not taken.
-// Expect does nothing without Bound, in a server, while a program is gathered, and for small heaps.
+// huge pages. That takes a quarter to a half off the time of a large run on a virtual machine, where the first touch of
+// each ordinary page of 4 KiB and each look at another one cost much. Many systems give huge pages only to those who
+// ask (`madvise` in /sys/kernel/mm/transparent_hugepage/enabled), which Go's runtime does not. Memory that stays
+// untouched is not taken. Expect does nothing without Bound, in a server, while a program is gathered, and for small
+// heaps.
 func Expect(bytes int) {
 	if !bound.Load() || serving.Load() {
 		return
