@@ -19,13 +19,13 @@ const Enough = 244 << 20
 // bound is set by Bound.
 var bound atomic.Bool
 
-// large is the memory in bytes from which on a heap has less room: a quarter of its live size, so that two GiB suffice
-// for 100,000 resources. What is larger than that itself has a half.
-const large = 1856 << 20
+// large is the memory in bytes from which on a heap has less room: a third of its live size, so that about two GiB
+// suffice for 100,000 resources. What is larger than that itself has a half.
+const large = 1920 << 20
 
 // Bound makes the runtime collect earlier once the process uses Enough, for the rest of its life. If more than five
 // eighths of Enough are live, the limit grows by four bytes for each live byte, as the heap does without a limit, up to
-// 1856 MiB. A heap with less room is collected over and over: a preview of 100,000 resources took a fifth more CPU with
+// 1920 MiB. A heap with less room is collected over and over: a preview of 100,000 resources took a fifth more CPU with
 // three bytes instead of four. Bound does nothing if the environment sets GOGC or GOMEMLIMIT.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
@@ -165,7 +165,7 @@ func limit(live uint64) int64 {
 	if serving.Load() {
 		return max(Enough, 2*heap)
 	}
-	most := max(large, heap*5/4)
+	most := max(large, heap*4/3)
 	if heap > large {
 		most = heap * 3 / 2
 	}

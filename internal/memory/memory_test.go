@@ -16,7 +16,7 @@ func TestLimit(t *testing.T) {
 	require.EqualValues(t, Enough, limit(Enough*5/8))
 	require.EqualValues(t, 2<<30-Enough*3/2, limit(512<<20), "a heap that grows has nearly the room that it has without a limit")
 	require.EqualValues(t, large, limit(1<<30))
-	require.EqualValues(t, 1920<<20, limit(1536<<20), "from there on a quarter of the heap is its room")
+	require.EqualValues(t, 2048<<20, limit(1536<<20), "from there on a third of the heap is its room")
 	require.EqualValues(t, 3<<30, limit(2<<30), "and a half of what is larger than that")
 }
 
