@@ -48,6 +48,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	}
 	defer closeSchemas()
 	gathering := memory.Gather(w.Source.Len())
+	defer gathering.End() // whatever happens
 	program, diags := w.Check(ctx, workspace.CheckOptions{Schemas: loading(schemas), Options: check.Options{
 		Handler: new(sources.Sources).Handler, Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
 	}})

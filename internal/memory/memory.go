@@ -31,36 +31,37 @@ func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		bound.Store(true)
 		watch(func() {
-			gathering.Lock()
-			defer gathering.Unlock()
-			if gathering.calls == 0 {
+			process.mu.Lock()
+			defer process.mu.Unlock()
+			if process.gatherings == 0 {
 				debug.SetMemoryLimit(limit(live()))
-				gathering.resume()
+				process.resume()
 			}
 		})
 	}
 }
 
-// gathering is what is common to all gatherings.
-var gathering gatherings
+// process is what this process has set in the runtime.
+var process settings
 
-type gatherings struct {
-	sync.Mutex
-	calls    int  // gatherings that have not ended
-	off      bool // whether collections by percentage are off
-	percent  int  // the percentage from before
-	expected int  // bytes for which huge pages were asked so far
+type settings struct {
+	mu         sync.Mutex
+	gatherings int  // those that have not ended
+	off        bool // whether collections by percentage are off
+	percent    int  // the percentage from before
+	expected   int  // bytes of heap for which huge pages were asked so far
 }
 
-// resume turns collections by percentage on again. The caller has locked gs.
-func (gs *gatherings) resume() {
-	if gs.off {
-		gs.off = false
-		debug.SetGCPercent(gs.percent)
+// resume turns collections by percentage on again. The caller has locked p.mu.
+func (p *settings) resume() {
+	if p.off {
+		p.off = false
+		debug.SetGCPercent(p.percent)
 	}
 }
 
-// Gathering is a time in which no collection begins, because nearly all that is allocated stays in use. End it once.
+// Gathering is a time in which no collection begins, because nearly all that is allocated stays in use. Its methods are
+// for the goroutine that began it; after the first of them, others do nothing.
 type Gathering struct{ ended bool }
 
 // Gather begins a Gathering, for the time in which a program is read and checked: a collection would cost much and free
@@ -70,15 +71,14 @@ func Gather(text int) *Gathering {
 	if !bound.Load() || serving.Load() {
 		return &Gathering{ended: true}
 	}
-	gs := &gathering
-	gs.Lock()
-	defer gs.Unlock()
-	if gs.calls++; gs.calls == 1 {
-		if !gs.off {
-			gs.off, gs.percent = true, debug.SetGCPercent(-1)
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.gatherings++; process.gatherings == 1 {
+		if !process.off {
+			process.off, process.percent = true, debug.SetGCPercent(-1)
 		}
 		debug.SetMemoryLimit(math.MaxInt64)
-		gs.expect(40 * text)
+		process.expect(40 * text)
 	}
 	return &Gathering{}
 }
@@ -90,7 +90,7 @@ func (g *Gathering) Collect() {
 	g.end(func() {
 		// All of the heap may be live. The collection finds out, and sets the limit by what it finds.
 		debug.SetMemoryLimit(limit(read(objects)))
-		gathering.resume()
+		process.resume()
 	})
 }
 
@@ -106,57 +106,52 @@ func (g *Gathering) end(last func()) {
 		return
 	}
 	g.ended = true
-	gathering.Lock()
-	defer gathering.Unlock()
-	if gathering.calls--; gathering.calls == 0 {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.gatherings--; process.gatherings == 0 {
 		last()
 	}
 }
 
-// Expect prepares for a heap of a number of bytes, of which the process has little yet: on Linux they are to come in
-// huge pages. That takes a quarter to a half off the time of a large run on a virtual machine, where the first touch of
-// each ordinary page of 4 KiB and each look at another one cost much. Many systems give huge pages only to those who
-// ask (`madvise` in /sys/kernel/mm/transparent_hugepage/enabled), which Go's runtime does not. Memory that stays
-// untouched is not taken. Expect does nothing without Bound, in a server, while a program is gathered, and for small
-// heaps.
+// Expect prepares for a heap of a number of bytes: on Linux, what it does not have yet is to come in huge pages. That
+// takes a sixth to a half off the time of a large run on a virtual machine, where the first touch of each ordinary page
+// of 4 KiB and each look at another one cost much. Many systems give huge pages only to those who ask (`madvise` in
+// /sys/kernel/mm/transparent_hugepage/enabled), which Go's runtime does not. Memory that stays untouched is not taken.
+// Expect does nothing without Bound, in a server, while a program is gathered, and if little is missing.
 func Expect(bytes int) {
-	if !bound.Load() || serving.Load() {
+	if bytes < worthwhile || !bound.Load() || serving.Load() {
 		return
 	}
-	gs := &gathering
-	gs.Lock()
-	defer gs.Unlock()
-	if gs.calls == 0 && gs.missing(bytes) > 0 {
-		percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(math.MaxInt64)
-		gs.expect(bytes)
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.gatherings == 0 {
+		process.expect(bytes)
 	}
 }
 
-// block is the size in bytes of what is asked for at once. It is small because a block that holds memory from before is
-// cleared, and so touched.
-const block = 4 << 20
+const (
+	// block is the size in bytes of what is asked for at once. It is small because a block that holds memory from
+	// before is cleared, and so touched.
+	block = 4 << 20
+	// worthwhile is how many bytes have to be missing. Less is not worth the collection that expect makes.
+	worthwhile = 4 * block
+)
 
-// missing returns how many blocks a heap of a number of bytes needs besides those from before; 0 for a few, which are
-// not worth a collection. The caller has locked gs.
-func (gs *gatherings) missing(bytes int) int {
-	if n := (bytes - gs.expected) / block; hugePages && n >= 4 {
-		return n
+// expect makes the heap larger by blocks in huge pages and frees them, so that what is allocated next lies there. No
+// other collection begins meanwhile. The caller has locked p.mu.
+func (p *settings) expect(bytes int) {
+	missing := bytes - max(p.expected, int(read(objects)))
+	if !hugePages || missing < worthwhile {
+		return
 	}
-	return 0
-}
-
-// expect makes the heap larger by blocks in huge pages and frees them, so that what is allocated next lies there. The
-// caller has locked gs, and has seen to it that no collection begins meanwhile.
-func (gs *gatherings) expect(bytes int) {
-	if n := gs.missing(bytes); n > 0 {
-		gs.expected = bytes
-		for range n {
-			adviseHuge(make([]byte, block))
-		}
-		debug.FreeOSMemory()
+	p.expected = bytes
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(math.MaxInt64)
+	for range missing / block {
+		adviseHuge(make([]byte, block))
 	}
+	debug.FreeOSMemory()
+	debug.SetMemoryLimit(limit)
+	debug.SetGCPercent(percent)
 }
 
 // limit returns the runtime's memory limit for a number of live bytes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestLimit(t *testing.T) {
@@ -78,6 +79,73 @@ func TestGather(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(math.MaxInt64))
 	Gather(0).Collect()
 	require.Equal(t, 77, percent(), "the percentage is the first one")
+}
+
+// Whatever begins and ends gatherings, in any order and more than once: while one is under way nothing is collected by
+// size, once the last has ended there is a limit, and after Collect, or the next collection, the percentage is that
+// from before the first.
+func TestGatherings(t *testing.T) {
+	before, was, limited := debug.SetGCPercent(100), bound.Swap(true), debug.SetMemoryLimit(-1)
+	defer func() {
+		debug.SetGCPercent(before)
+		debug.SetMemoryLimit(limited)
+		bound.Store(was)
+	}()
+	percent := func() int {
+		now := debug.SetGCPercent(-1)
+		debug.SetGCPercent(now)
+		return now
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		original := rapid.IntRange(10, 500).Draw(t, "percent")
+		debug.SetGCPercent(original)
+		debug.SetMemoryLimit(Enough)
+		var all []*Gathering
+		end := func() {
+			for _, g := range all {
+				g.End()
+			}
+			Gather(0).Collect()
+		}
+		defer end() // also of a run that fails, before it is made smaller
+		ended := map[int]bool{}
+		under, off := 0, false
+		t.Repeat(map[string]func(*rapid.T){
+			"begin": func(*rapid.T) {
+				all = append(all, Gather(0))
+				under, off = under+1, true
+			},
+			"end": func(t *rapid.T) {
+				if len(all) == 0 {
+					return
+				}
+				i, collect := rapid.IntRange(0, len(all)-1).Draw(t, "which"), rapid.Bool().Draw(t, "collect")
+				if collect {
+					all[i].Collect()
+				} else {
+					all[i].End()
+				}
+				if !ended[i] {
+					ended[i] = true
+					under--
+					off = under > 0 || !collect
+				}
+			},
+			"": func(t *rapid.T) {
+				switch now := percent(); {
+				case under > 0:
+					require.Equal(t, -1, now)
+				case !off:
+					require.Equal(t, original, now)
+				default: // until a collection, which may have been
+					require.Contains(t, []int{-1, original}, now)
+				}
+				require.Equal(t, under > 0, debug.SetMemoryLimit(-1) == math.MaxInt64)
+			},
+		})
+		end()
+		require.Equal(t, original, percent())
+	})
 }
 
 // A server's heap may grow by half at any size, so its limit must be higher.

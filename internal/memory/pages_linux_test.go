@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,34 +14,42 @@ import (
 )
 
 // What is allocated after Expect lies where the system was asked for huge pages, and what is not allocated takes no
-// memory. Without Bound, and while a program is gathered, Expect asks for nothing.
+// memory. Without Bound, while a program is gathered, and for a heap that is there already, Expect asks for nothing and
+// collects nothing.
 func TestExpect(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this kernel has no huge pages that a process can ask for")
 	}
 	percent, was, limited := debug.SetGCPercent(100), bound.Swap(false), debug.SetMemoryLimit(-1)
-	expected := gathering.expected
 	defer func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limited)
 		bound.Store(was)
 	}()
-	asked := expected + 256<<20
-	Expect(asked)
-	require.Equal(t, expected, gathering.expected, "the process is not bound")
+	asked := process.expected + 256<<20
+	forced := func(expect func()) uint32 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		expect()
+		runtime.ReadMemStats(&after)
+		return after.NumForcedGC - before.NumForcedGC
+	}
+	require.Zero(t, forced(func() { Expect(asked) }), "the process is not bound")
 	bound.Store(true)
 	gather := Gather(0)
-	Expect(asked)
-	require.Equal(t, expected, gathering.expected, "a program is gathered")
+	require.Zero(t, forced(func() { Expect(asked) }), "a program is gathered")
 	gather.Collect()
+	kept := make([]byte, asked)
+	require.Zero(t, forced(func() { Expect(asked) }), "the heap is as large")
+	runtime.KeepAlive(kept)
+	kept = nil
+	runtime.GC()
 
-	Expect(asked)
-	require.Equal(t, asked, gathering.expected)
+	require.EqualValues(t, 1, forced(func() { Expect(asked) }))
 	_, touched := advised(t)
 	require.Less(t, touched, 64<<10, "KiB of 256 MiB that nobody has touched")
 	require.Equal(t, 100, debug.SetGCPercent(100), "the percentage is as before")
-	Expect(asked + 1<<20) // too little to be worth it
-	require.Equal(t, asked, gathering.expected)
+	require.Zero(t, forced(func() { Expect(asked + 1<<20) }), "too little to be worth it")
 
 	var pieces [][]byte
 	for range 64 {

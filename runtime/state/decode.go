@@ -63,8 +63,7 @@ func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 // Readable returns the error that DecodeCheckpoint would return without an Opener. It keeps no values, so it needs
 // little memory and the time of one scan.
 func Readable(data []byte) error {
-	d := newDecoder(borrowed(data), nil)
-	d.skim = true
+	d := decoder{Scanner: newScanner(borrowed(data)), blind: true, skim: true}
 	_, err := d.document("checkpoint")
 	return err
 }
@@ -128,8 +127,9 @@ func decodeOne[T any](data []byte, m secrets.Manager, read func(*decoder) T) (T,
 	return v, d.Err
 }
 
+// newDecoder returns a decoder of a whole state, whose values are kept.
 func newDecoder(text string, open Opener) *decoder {
-	memory.Expect(10 * len(text)) // what a run makes of a state
+	memory.Expect(10 * len(text)) // what a run makes of it
 	return &decoder{Scanner: newScanner(text), blind: open == nil, open: open}
 }
 
