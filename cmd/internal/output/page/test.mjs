@@ -76,6 +76,11 @@ const accessible = async (what) => {
   const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
   assert.deepEqual(found.violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`), []);
 };
+// duration returns the seconds of a duration as the page shows it.
+const duration = (text) => {
+  const [, minutes = 0, seconds] = /^(?:(\d+)m)?(?:<0\.1s|(\d+(?:\.\d)?)s)$/.exec(text) ?? assert.fail(`${text} is no duration`);
+  return Number(minutes) * 60 + Number(seconds ?? 0);
+};
 const until = async (what, check) => {
   for (let i = 0; i < 600; i++) { if (await check()) return; await new Promise((r) => setTimeout(r, 100)); }
   assert.fail("waited in vain: " + what);
@@ -212,13 +217,15 @@ test("a secret is shown for its passphrase and a click, and in no other answer",
   assert.deepEqual(told().map(([to]) => new URL(to).pathname), ["/api/reveal"]);
 });
 
+// A run waits for what the test has seen of it: on a slow machine, too, each state is seen before it is over.
 test("a run is watched: under way, locked, what it says, its end; the stack changes underneath", async () => {
+  const seen = join(root, "seen");
   write(`  slow:
     type: command:local:Command
-    properties: {create: "sleep 2; echo slow is ready"}
+    properties: {create: "until [ -e '${seen}' ]; do sleep 0.1; done; echo slow is ready"}
   slower:
     type: command:local:Command
-    properties: {create: "sleep 3"}
+    properties: {create: "sleep 1"}
     options: {dependsOn: ["\${slow}"]}
 `);
   await to("s", "shop", "dev", "resources");
@@ -226,6 +233,7 @@ test("a run is watched: under way, locked, what it says, its end; the stack chan
   const rows = page.locator(".virtual .row");
   await rows.first().waitFor();
   const other = await page.context().newPage();
+  other.setDefaultTimeout(60000);
   await other.goto(url);
   await other.goto(origin + "/#/s/shop/dev/live");
   const up = start("up", "--yes", "--skip-preview", "--stack", "dev");
@@ -236,12 +244,15 @@ test("a run is watched: under way, locked, what it says, its end; the stack chan
   page = other;
   await accessible("a run");
   await shot("run-live");
+  writeFileSync(seen, "");
   assert.equal(await up.end, 0);
   await other.getByText("succeeded").first().waitFor();
-  await other.locator(".gantt", { hasText: "slower" }).getByText(/[23]\.\ds/).waitFor();
+  await other.locator(".gantt", { hasText: "slower" }).locator(".mark", { hasText: "create" }).waitFor();
+  assert.ok(duration(await other.locator(".gantt", { hasText: "slower" }).locator(".over").innerText()) >= 1);
   await other.locator(".log", { hasText: "slow is ready" }).waitFor();
   await other.getByLabel("longest first").check();
-  assert.match(await other.locator(".gantt").first().innerText(), /shop-dev|slower/);
+  const lengths = (await other.locator(".gantt .over").allInnerTexts()).map(duration);
+  assert.ok(lengths.length > 2 && lengths.every((length, i) => i === 0 || length <= lengths[i - 1]), "longest first: " + lengths);
   await shot("run");
   page = keep;
   await rows.getByText("slower", { exact: true }).waitFor();
