@@ -133,7 +133,7 @@ const (
 	// block is the size in bytes of what is asked for at once. It is small because a block that holds memory from
 	// before is cleared, and so touched.
 	block = 4 << 20
-	// worthwhile is how many bytes have to be missing. Less is not worth the collection that expect makes.
+	// worthwhile is the size in bytes from which on memory is worth a collection of its own.
 	worthwhile = 4 * block
 )
 
@@ -152,6 +152,15 @@ func (p *settings) expect(bytes int) {
 	debug.FreeOSMemory()
 	debug.SetMemoryLimit(limit)
 	debug.SetGCPercent(percent)
+}
+
+// Room collects garbage before an object of a number of bytes is allocated, if a collection would begin because of it
+// anyway. The runtime begins that one when the object is there: the heap is then larger than it was to become, by the
+// whole object.
+func Room(bytes int) {
+	if bytes >= worthwhile && read(objects)+uint64(bytes) > read("/gc/heap/goal:bytes") {
+		runtime.GC()
+	}
 }
 
 // limit returns the runtime's memory limit for a number of live bytes.

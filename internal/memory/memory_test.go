@@ -148,6 +148,32 @@ func TestGatherings(t *testing.T) {
 	})
 }
 
+// A collection comes before an object with which the heap exceeds its goal, and not before others.
+func TestRoom(t *testing.T) {
+	percent, limited := debug.SetGCPercent(100), debug.SetMemoryLimit(math.MaxInt64)
+	defer func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limited)
+	}()
+	kept := make([]byte, 64<<20)
+	runtime.GC() // the goal is twice what is live now
+	require.Zero(t, forced(func() { Room(32 << 20) }), "below the goal")
+	require.EqualValues(t, 1, forced(func() { Room(128 << 20) }))
+	debug.SetMemoryLimit(96 << 20)
+	require.EqualValues(t, 1, forced(func() { Room(48 << 20) }), "the limit is a goal, too")
+	require.Zero(t, forced(func() { Room(worthwhile - 1) }), "too little to be worth it")
+	runtime.KeepAlive(kept)
+}
+
+// forced returns how many collections were asked for while a function ran.
+func forced(during func()) uint32 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	during()
+	runtime.ReadMemStats(&after)
+	return after.NumForcedGC - before.NumForcedGC
+}
+
 // A server's heap may grow by half at any size, so its limit must be higher.
 func TestServe(t *testing.T) {
 	before := debug.SetGCPercent(100)

@@ -27,13 +27,6 @@ func TestExpect(t *testing.T) {
 		bound.Store(was)
 	}()
 	asked := process.expected + 256<<20
-	forced := func(expect func()) uint32 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		expect()
-		runtime.ReadMemStats(&after)
-		return after.NumForcedGC - before.NumForcedGC
-	}
 	require.Zero(t, forced(func() { Expect(asked) }), "the process is not bound")
 	bound.Store(true)
 	gather := Gather(0)

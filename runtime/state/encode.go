@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -145,6 +146,7 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	for _, r := range s.Resources {
 		room += roomFor(r)
 	}
+	memory.Room(room)
 	features := map[string]bool{}
 	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings,
 		features: features}
