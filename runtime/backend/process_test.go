@@ -21,7 +21,7 @@ func TestAlive(t *testing.T) { // D9: only the lock of a dead process is taken o
 
 	cmd := exec.Command("/bin/sh", "-c", "exit 0")
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return !alive(cmd.Process.Pid, "") }, 10*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return !alive(cmd.Process.Pid, "") }, time.Minute, time.Millisecond,
 		"dead, and not waited for")
 	require.NoError(t, cmd.Wait())
 	require.False(t, alive(cmd.Process.Pid, ""))

@@ -133,7 +133,7 @@ func TestScriptEnds(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 		return err != nil
-	}, 5*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 }
 
 func TestScriptFaults(t *testing.T) {

@@ -231,7 +231,7 @@ func locks(t *testing.T, m *machine) {
 	require.NotContains(t, p.run("stack", "ls"), "error")
 	require.NoError(t, first.Process.Kill())
 	_ = first.Wait()
-	require.Eventually(t, func() bool { return len(m.processes(t, "pulumi-resource-drawer")) == 0 }, 20*time.Second,
+	require.Eventually(t, func() bool { return len(m.processes(t, "pulumi-resource-drawer")) == 0 }, time.Minute,
 		20*time.Millisecond, "the plugin outlives its host")
 	p.env = nil
 	p.run("up", "--yes", "--skip-preview", "--settle-pending", "retry")
@@ -249,7 +249,7 @@ func orphans(t *testing.T, m *machine) {
 	require.Eventually(t, p.there, time.Minute, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return len(m.processes(t, "stay")) == 0 }, 20*time.Second, 20*time.Millisecond,
+	require.Eventually(t, func() bool { return len(m.processes(t, "stay")) == 0 }, time.Minute, 20*time.Millisecond,
 		"a command's processes outlive the program")
 }
 

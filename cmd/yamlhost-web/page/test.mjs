@@ -26,12 +26,13 @@ test("the playground", async (t) => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   t.after(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  page.setDefaultTimeout(120000);
   const requests = [];
   const faults = [];
   page.on("request", (r) => requests.push(r.url()));
   page.on("pageerror", (e) => faults.push(String(e)));
   page.on("console", (m) => m.type() === "error" && faults.push(m.text()));
-  const status = (text) => page.waitForFunction((s) => document.getElementById("status").textContent === s, text, { timeout: 60000 });
+  const status = (text) => page.waitForFunction((s) => document.getElementById("status").textContent === s, text);
   const write = (text) => page.evaluate((s) => window.playground.dispatch({ changes: { from: 0, to: window.playground.state.doc.length, insert: s } }), text);
   const program = () => page.evaluate(() => window.playground.state.doc.toString());
 
@@ -60,8 +61,9 @@ test("the playground", async (t) => {
   await page.waitForFunction(() => location.hash.length > 20);
   const link = page.url();
   const other = await browser.newPage();
+  other.setDefaultTimeout(120000);
   await other.goto(link);
-  await other.waitForFunction(() => window.playground !== undefined, null, { timeout: 60000 });
+  await other.waitForFunction(() => window.playground !== undefined);
   assert.equal(await other.evaluate(() => window.playground.state.doc.toString()), broken);
   await other.close();
 

@@ -7,15 +7,15 @@
 
 (add-to-list 'load-path (file-name-directory load-file-name))
 (dolist (dir (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa/*")) (add-to-list 'load-path dir))
-(setq eglot-connect-timeout 30 eglot-events-buffer-size 0 eglot-confirm-server-initiated-edits nil)
+(setq eglot-connect-timeout 60 eglot-events-buffer-size 0 eglot-confirm-server-initiated-edits nil)
 (require 'yamlhost)
 (require 'flymake)
 
-(setq yamlhost-command (list (getenv "YAMLHOST_BINARY") "lsp") yamlhost-trusted t eglot-sync-connect 20)
+(setq yamlhost-command (list (getenv "YAMLHOST_BINARY") "lsp") yamlhost-trusted t eglot-sync-connect 60)
 
 (defun test-wait (what condition)
   "Wait until CONDITION holds; WHAT names it."
-  (let ((end (+ (float-time) 20)))
+  (let ((end (+ (float-time) 60)))
     (while (not (funcall condition))
       (when (> (float-time) end) (error "Waited for %s" what))
       (accept-process-output nil 0.02))))

@@ -15,7 +15,7 @@ local function expect(condition, what)
 end
 
 local function wait(what, condition)
-  if not vim.wait(20000, condition, 20) then
+  if not vim.wait(60000, condition, 20) then
     error("waited for " .. what)
   end
 end

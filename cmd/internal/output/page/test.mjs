@@ -55,10 +55,14 @@ outputs: {pet: "\${pet.id}"}
 config: {colour: {type: string, default: red}}
 `);
 
+// context returns a new browser's profile, in which a slow machine has time.
+async function context(options) {
+  const made = await browser.newContext(options);
+  made.setDefaultTimeout(120000);
+  return made;
+}
 async function open() {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
-  page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page = await (await context({ viewport: { width: 1280, height: 800 }, colorScheme: "light" })).newPage();
   page.on("request", (r) => requests.push(r.url()));
   page.on("response", (r) => r.url().includes("/api/") && r.text().then((text) => { bodies.push([r.url(), text]); if (r.status() >= 500) faults.push(r.url() + ": " + text); }, () => {}));
   page.on("pageerror", (e) => faults.push(String(e)));
@@ -140,7 +144,7 @@ test("a report is the same page with its data inside: rows that open, causes, th
   writeFileSync(join(project, "Pulumi.yaml"), program);
   const usual = page;
   for (const [width, height] of [[1440, 900], [390, 844]]) for (const scheme of ["light", "dark"]) {
-    page = await (await browser.newContext({ viewport: { width, height }, colorScheme: scheme, bypassCSP: true })).newPage();
+    page = await (await context({ viewport: { width, height }, colorScheme: scheme, bypassCSP: true })).newPage();
     const asked = [], wrong = [];
     page.on("request", (r) => asked.push(r.url()));
     page.on("pageerror", (e) => wrong.push(String(e)));
@@ -165,7 +169,7 @@ test("a report is the same page with its data inside: rows that open, causes, th
     assert.ok(!readFileSync(file, "utf8").includes(canary));
     await page.context().close();
   }
-  const strict = await (await browser.newContext()).newPage(), refused = [];
+  const strict = await (await context()).newPage(), refused = [];
   strict.on("console", (m) => refused.push(m.text()));
   await strict.goto("file://" + file);
   await strict.locator(".tree details").first().waitFor();
@@ -233,7 +237,6 @@ test("a run is watched: under way, locked, what it says, its end; the stack chan
   const rows = page.locator(".virtual .row");
   await rows.first().waitFor();
   const other = await page.context().newPage();
-  other.setDefaultTimeout(60000);
   await other.goto(url);
   await other.goto(origin + "/#/s/shop/dev/live");
   const up = start("up", "--yes", "--skip-preview", "--stack", "dev");
@@ -415,7 +418,7 @@ test("hostile pages: other origins and rebound names get nothing", async () => {
   const token = new URL(url).hash.slice(7);
   const evil = createServer((_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<p>evil"));
   await new Promise((resolve) => evil.listen(0, "127.0.0.1", resolve));
-  const other = await (await browser.newContext()).newPage();
+  const other = await (await context()).newPage();
   await other.goto(`http://127.0.0.1:${evil.address().port}/`);
   const tried = await other.evaluate(async ([origin, token]) => {
     const attempt = (init) => fetch(origin + "/api/overview", init).then((r) => r.text(), () => "refused");
@@ -489,8 +492,7 @@ test("10,000 resources and 2,000 operations", async () => {
   const memory = () => { const text = readFileSync(`/proc/${server.pid}/status`, "utf8"); return Math.round(Number(/VmRSS:\s+(\d+)/.exec(text)[1]) / 1024); };
   const cpu = () => { const f = readFileSync(`/proc/${server.pid}/stat`, "utf8").split(" "); return (Number(f[13]) + Number(f[14])) * 10; };
   const figures = {}, before = cpu();
-  const fresh = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  fresh.setDefaultTimeout(120000);
+  const fresh = await (await context({ viewport: { width: 1280, height: 800 } })).newPage();
   const client = await fresh.context().newCDPSession(fresh);
   await client.send("Performance.enable");
   const metrics = async () => Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map((m) => [m.name, m.value]));
