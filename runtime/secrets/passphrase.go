@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 )
@@ -29,10 +28,6 @@ var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 // Keyring caches derived keys by salt and passphrase (F4.1). The zero value is ready for use. It is safe for concurrent
 // use; concurrent callers with the same key share one derivation.
 type Keyring struct {
-	// Random is where new salts come from, nil for the system's randomness. Tests whose salts are always the same
-	// derive one key for all of their stacks.
-	Random io.Reader
-
 	mu   sync.Mutex
 	keys map[keyName]func() (cipher.AEAD, error)
 }
@@ -98,13 +93,8 @@ func OpenPassphrase(keys *Keyring, salt, passphrase string) (*Passphrase, error)
 
 // NewPassphrase returns a manager with a new random salt.
 func NewPassphrase(keys *Keyring, passphrase string) (*Passphrase, error) {
-	salt, random := make([]byte, saltSize), rand.Reader // which never fails: without randomness the process ends
-	if keys != nil && keys.Random != nil {
-		random = keys.Random
-	}
-	if _, err := io.ReadFull(random, salt); err != nil {
-		return nil, fmt.Errorf("make a salt for the passphrase: %w", err)
-	}
+	salt := make([]byte, saltSize)
+	rand.Read(salt) // never fails: the process ends when the system has no randomness
 	aead, err := keys.derive(salt, passphrase)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -96,22 +95,6 @@ func TestNewPassphrase(t *testing.T) { // F4.4
 	require.NoError(t, err)
 	require.Equal(t, "text", plain)
 	require.Len(t, keys.keys, 1, "derived once per salt and passphrase, F4.1")
-
-	second, err := NewPassphrase(&keys, "new")
-	require.NoError(t, err)
-	require.NotEqual(t, saltOf(t, m), saltOf(t, second))
-	keys.Random = strings.NewReader("the salt")
-	third, err := NewPassphrase(&keys, "new")
-	require.NoError(t, err)
-	require.Equal(t, "the salt", saltOf(t, third))
-	_, err = NewPassphrase(&keys, "new")
-	require.ErrorIs(t, err, io.EOF, "no key has a salt that is not random")
-}
-
-func saltOf(t *testing.T, m *Passphrase) string {
-	parsed, err := parseSalt(m.Salt())
-	require.NoError(t, err)
-	return string(parsed.salt)
 }
 
 func TestDamagedText(t *testing.T) {

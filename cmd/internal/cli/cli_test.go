@@ -55,19 +55,8 @@ func newTerminalIn(t testing.TB, dir, program string, answers ...string) *termin
 		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1",
 			"TERM=dumb"},
 		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
-		HTTP:    &http.Client{Transport: noNetwork{}}, Keys: sharedKeys}
+		HTTP:    &http.Client{Transport: noNetwork{}}, Keys: &secrets.Keyring{}}
 	return x
-}
-
-// sharedKeys has one key for each passphrase of the tests. To derive one takes as long as most of a test.
-var sharedKeys = &secrets.Keyring{Random: zeros{}}
-
-// zeros is no randomness at all.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }
 
 // noNetwork refuses every request.
