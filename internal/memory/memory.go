@@ -133,7 +133,7 @@ const (
 	// block is the size in bytes of what is asked for at once. It is small because a block that holds memory from
 	// before is cleared, and so touched.
 	block = 4 << 20
-	// worthwhile is the size in bytes from which on memory is worth a collection of its own.
+	// worthwhile is the number of bytes for which expect and Room collect. For less, a collection costs too much.
 	worthwhile = 4 * block
 )
 
@@ -154,9 +154,9 @@ func (p *settings) expect(bytes int) {
 	debug.SetGCPercent(percent)
 }
 
-// Room collects garbage before an object of a number of bytes is allocated, if a collection would begin because of it
-// anyway. The runtime begins that one when the object is there: the heap is then larger than it was to become, by the
-// whole object.
+// Room is called before an object of a number of bytes is allocated. If the heap would exceed its goal with that
+// object, Room collects garbage and returns when the collection has ended. The runtime would collect in that case,
+// too, but only after the allocation, when the heap has exceeded its goal by the whole object.
 func Room(bytes int) {
 	if bytes >= worthwhile && read(objects)+uint64(bytes) > read("/gc/heap/goal:bytes") {
 		runtime.GC()

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -161,8 +162,42 @@ func TestRoom(t *testing.T) {
 	require.EqualValues(t, 1, forced(func() { Room(128 << 20) }))
 	debug.SetMemoryLimit(96 << 20)
 	require.EqualValues(t, 1, forced(func() { Room(48 << 20) }), "the limit is a goal, too")
+	debug.SetMemoryLimit(72 << 20)
 	require.Zero(t, forced(func() { Room(worthwhile - 1) }), "too little to be worth it")
+	require.EqualValues(t, 1, forced(func() { Room(worthwhile) }))
 	runtime.KeepAlive(kept)
+}
+
+// Room never collects in vain: where it does, the runtime would collect because of the object as well.
+func TestRoomIsNeverInVain(t *testing.T) {
+	percent, limited := debug.SetGCPercent(100), debug.SetMemoryLimit(math.MaxInt64)
+	defer func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limited)
+	}()
+	kept := make([]byte, 32<<20)
+	rapid.Check(t, func(t *rapid.T) {
+		debug.SetGCPercent(rapid.IntRange(20, 300).Draw(t, "percent"))
+		size := rapid.IntRange(worthwhile/2, 8*worthwhile).Draw(t, "size")
+		runtime.GC()
+		if forced(func() { Room(size) }) == 0 {
+			return
+		}
+		before := cycles()
+		object := make([]byte, size)
+		for began := time.Now(); cycles() == before; time.Sleep(time.Millisecond) {
+			require.Less(t, time.Since(began), time.Minute, "the runtime does not collect")
+		}
+		runtime.KeepAlive(object)
+	})
+	runtime.KeepAlive(kept)
+}
+
+// cycles returns how many collections have ended.
+func cycles() uint32 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.NumGC
 }
 
 // forced returns how many collections were asked for while a function ran.
